@@ -1,0 +1,52 @@
+"""One seed, split into named generators, and the random primitives that torch keeps without a generator."""
+
+import hashlib
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from . import _checks
+
+
+class Streams(NamedTuple):
+    """Independent generators of one seed: what is drawn from one leaves the others alone.
+
+    `world` fixes the mixing, `pairs` feeds training, `init` fills the encoder, `eval` feeds measurement; so
+    evaluating more often does not change training.
+    """
+
+    world: torch.Generator
+    pairs: torch.Generator
+    init: torch.Generator
+    eval: torch.Generator
+
+
+def streams(seed: int, device: str | torch.device = "cpu") -> Streams:
+    """The named generators of `seed`, on `device`."""
+    _checks.count("seed", seed, low=0)
+    return Streams(*(_stream(seed, name, device) for name in Streams._fields))
+
+
+def _stream(seed: int, name: str, device: str | torch.device) -> torch.Generator:
+    # Hashing keeps the streams of neighbouring seeds apart, which seed + offset would not.
+    digest = hashlib.sha256(f"{seed}/{name}".encode()).digest()
+    return torch.Generator(device=device).manual_seed(int.from_bytes(digest[:8], "big") >> 1)
+
+
+def uniform(shape: tuple[int, ...], generator: torch.Generator, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Uniform draws in the open interval (0, 1): safe for logarithms and inverse distribution functions."""
+    draw = torch.rand(shape, generator=generator, dtype=dtype, device=generator.device)
+    return draw.clamp_(min=torch.finfo(dtype).tiny)
+
+
+def normal(shape: tuple[int, ...], generator: torch.Generator, dtype: torch.dtype = torch.float32) -> Tensor:
+    return torch.randn(shape, generator=generator, dtype=dtype, device=generator.device)
+
+
+def gamma(shape: Tensor, generator: torch.Generator) -> Tensor:
+    """Gamma(shape, rate 1) draws, one for each entry of `shape`.
+
+    torch.distributions offers no generator argument; this is the kernel behind it, which does.
+    """
+    return torch._standard_gamma(shape, generator=generator)

@@ -1,0 +1,71 @@
+"""The law of a positive given its anchor, p(z' | z)."""
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Self
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from .. import _checks
+from ..spaces import AbstractSpace
+
+
+class AbstractConditional(ABC):
+    """A law of z' for every z of a space. Subclasses are frozen dataclasses with a keyword field `space`.
+
+    `space` may be left out: a law without one lives in its natural space (said by the class), of the
+    dimension of the anchors it is given, and `Synthetic` places it in the space of the marginal.
+
+    `normalised` says whether `log_prob` integrates to one, or is known up to a term free of z' only, which is
+    all that InfoNCE can see.
+    """
+
+    space: AbstractSpace | None
+    normalised: bool = True
+
+    def on(self, space: AbstractSpace) -> Self:
+        """This law in `space`; raises ValueError if it cannot live there."""
+        return replace(self, space=space)  # pyright: ignore[reportArgumentType]
+
+    @abstractmethod
+    def natural_space(self, dim: int) -> AbstractSpace:
+        """Where the law lives if no space was given."""
+
+    def space_of(self, z: Tensor) -> AbstractSpace:
+        """The space of anchors `z`: the one that was given, or the natural one of their dimension."""
+        return self.space if self.space is not None else self.natural_space(z.shape[-1])
+
+    def sample(self, z: Float[Tensor, "n d"], *, generator: torch.Generator) -> Float[Tensor, "n d"]:
+        """One z' for each row of `z`, in its dtype and on its device."""
+        self.space_of(_checks.matrix("z", z)).require("z", z)
+        _checks.generator(generator, z.device)
+        return self._sample(z, generator)
+
+    def log_prob(self, z_pos: Float[Tensor, "n d"], z: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
+        """Log density of each row of `z_pos` given the same row of `z`; -inf outside of the support."""
+        self.space_of(_checks.matrix("z", z)).require("z", z)
+        _checks.matrix("z_pos", z_pos)
+        _checks.same_shape("z_pos", z_pos, "z", z)
+        _checks.same_kind("z_pos", z_pos, "z", z)
+        return self._log_prob(z_pos, z)
+
+    def sample_support(self, z: Float[Tensor, "n d"], m: int, *, generator: torch.Generator) -> Float[Tensor, "n m d"]:
+        """`m` uniform draws for each anchor from where its positives can lie: all of the space, unless the law
+        keeps some part of the anchor fixed."""
+        self.space_of(_checks.matrix("z", z)).require("z", z)
+        _checks.count("m", m)
+        _checks.generator(generator, z.device)
+        return self._sample_support(z, m, generator)
+
+    @abstractmethod
+    def _sample(self, z: Tensor, generator: torch.Generator) -> Tensor: ...
+
+    @abstractmethod
+    def _log_prob(self, z_pos: Tensor, z: Tensor) -> Tensor: ...
+
+    def _sample_support(self, z: Tensor, m: int, generator: torch.Generator) -> Tensor:
+        space = self.space_of(z)
+        draws = space.sample_uniform(len(z) * m, generator, z.dtype)
+        return draws.reshape(len(z), m, space.dim)

@@ -1,0 +1,1 @@
+"""How an encoder ends: which space its embeddings are in."""
