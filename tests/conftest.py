@@ -4,7 +4,12 @@ import jaxtyping
 import pytest
 import torch
 
-_hook = jaxtyping.install_import_hook("noumena", "beartype.beartype")
+import tests.typechecking  # noqa: F401  (the import hook below finds it by name)
+
+# One thread each: test processes run side by side, and threads that wait for one another would cost far more.
+torch.set_num_threads(1)
+
+_hook = jaxtyping.install_import_hook("noumena", "tests.typechecking.check")
 
 
 @pytest.fixture

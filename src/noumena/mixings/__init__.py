@@ -1,0 +1,10 @@
+"""g: latents -> observations, frozen."""
+
+from .base import AbstractMixing as AbstractMixing
+from .flow import CouplingFlow as CouplingFlow
+from .identity import Identity as Identity
+from .linear import InjectiveLinear as InjectiveLinear
+from .mlp import InvertibleMLP as InvertibleMLP
+from .monomial import Monomial as Monomial
+from .patches import Patches as Patches
+from .spiral import Spiral as Spiral

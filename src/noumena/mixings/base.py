@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -10,6 +11,9 @@ from .. import _checks
 
 class AbstractMixing(nn.Module, ABC):
     """g: (n, dim_in) -> (n, dim_out), fixed once built: values are buffers, never parameters.
+
+    A mixing computes in the dtype and on the device of what it is given, whatever its buffers are stored in; with
+    buffers in float64, the default, one world serves float32 training and float64 checks.
 
     Attributes:
         dim_in, dim_out: Coordinates of latents and of observations.
@@ -30,6 +34,17 @@ class AbstractMixing(nn.Module, ABC):
         if not self.invertible:
             raise ValueError(f"`{type(self).__name__}` has no inverse; choose a mixing with `invertible` set.")
         return self._inverse(_checks.matrix("x", x, self.dim_out))
+
+    def jacobian(self, z: Float[Tensor, "n d"]) -> Float[Tensor, "n x d"]:
+        """dg/dz at each row of `z`; where g jumps or has a kink, that of the piece `z` is assigned to.
+
+        The ratio of its extreme singular values says how unevenly the mixing stretches space around `z`.
+        """
+        with torch.enable_grad():
+            z = z.detach().requires_grad_()
+            x = self(z)
+            rows = [torch.autograd.grad(column.sum(), z, retain_graph=True)[0] for column in x.unbind(1)]
+        return torch.stack(rows, 1)
 
     @abstractmethod
     def _forward(self, z: Tensor) -> Tensor: ...
