@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Self
+from typing import TypeVar
 
 import torch
 from jaxtyping import Float
@@ -10,6 +10,8 @@ from torch import Tensor
 
 from .. import _checks
 from ..spaces import AbstractSpace
+
+_Law = TypeVar("_Law", bound="AbstractConditional")  # `Self` is beyond the type checker of the tests
 
 
 class AbstractConditional(ABC):
@@ -25,9 +27,14 @@ class AbstractConditional(ABC):
     space: AbstractSpace | None
     normalised: bool = True
 
-    def on(self, space: AbstractSpace) -> Self:
+    def on(self: _Law, space: AbstractSpace) -> _Law:
         """This law in `space`; raises ValueError if it cannot live there."""
         return replace(self, space=space)  # pyright: ignore[reportArgumentType]
+
+    @property
+    def full_support(self) -> bool:
+        """Whether positives can lie anywhere in the space: the diversity condition of "The Loss Is Not Enough"."""
+        return True
 
     @abstractmethod
     def natural_space(self, dim: int) -> AbstractSpace:
