@@ -1,1 +1,48 @@
-"""noumena."""
+"""Identifiable contrastive learning: recover hidden factors, know when that is guaranteed, measure how far you are.
+
+A *world* makes pairs (`spaces`, `marginals`, `conditionals`, `mixings`, `pairs`), a *learner* embeds and scores them
+(`encoders`, `losses`), a *reader* measures what was recovered (`metrics`). Subpackages load when they are first used,
+so that `import noumena` and the command line's help stay quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from . import batch as batch
+    from . import conditionals as conditionals
+    from . import encoders as encoders
+    from . import losses as losses
+    from . import marginals as marginals
+    from . import metrics as metrics
+    from . import mixings as mixings
+    from . import pairs as pairs
+    from . import spaces as spaces
+    from . import theory as theory
+    from . import training as training
+    from ._rng import Streams as Streams
+    from ._rng import streams as streams
+    from .batch import PairBatch as PairBatch
+    from .batch import PairEmbeddings as PairEmbeddings
+
+_SUBPACKAGES = {
+    "batch", "conditionals", "encoders", "losses", "marginals", "metrics", "mixings", "pairs", "spaces", "theory",
+    "training",
+}  # fmt: skip
+_NAMES = {"PairBatch": "batch", "PairEmbeddings": "batch", "Streams": "_rng", "streams": "_rng"}
+
+__all__ = ["__version__", *sorted(_SUBPACKAGES), *sorted(_NAMES)]
+
+
+def __getattr__(name: str):
+    if name in _SUBPACKAGES:
+        return import_module(f".{name}", __name__)
+    if name in _NAMES:
+        return getattr(import_module(f".{_NAMES[name]}", __name__), name)
+    raise AttributeError(f"module `noumena` has no attribute `{name}`")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,11 @@
+"""Who is paired with whom, and what else is drawn."""
+
+from .base import AbstractPairSource as AbstractPairSource
+from .given import Given as Given
+from .grouped import GroupedSupport as GroupedSupport
+from .negatives import AbstractNegatives as AbstractNegatives
+from .negatives import FromMarginal as FromMarginal
+from .negatives import FromSupport as FromSupport
+from .negatives import Harder as Harder
+from .negatives import Mixed as Mixed
+from .synthetic import Synthetic as Synthetic

@@ -1,0 +1,4 @@
+"""The papers' theorems as functions of a world and a learner."""
+
+from .floor import Floor as Floor
+from .floor import loss_floor as loss_floor

@@ -1,0 +1,6 @@
+"""Training and measuring."""
+
+from .engine import Schedule as Schedule
+from .engine import train as train
+from .evaluate import evaluate as evaluate
+from .record import Record as Record

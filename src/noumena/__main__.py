@@ -1,0 +1,5 @@
+"""`python -m noumena`."""
+
+from .cli.main import main
+
+main()

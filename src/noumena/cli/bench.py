@@ -1,0 +1,66 @@
+"""`noumena bench`: one table, filled as the measurements come in."""
+
+import json
+import platform
+from collections.abc import Callable, Iterator
+
+import torch
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from ..bench import grouped, losses, samplers, scale
+from ..bench.measure import Row
+
+PARTS: dict[str, Callable[[], Iterator[Row]]] = {
+    "losses": losses.run,
+    "samplers": samplers.run,
+    "grouped": grouped.run,
+    "scale": scale.run,
+}
+DEFAULT = ("losses", "samplers", "grouped")
+
+
+def run_bench(parts: list[str], threads: int | None, as_json: bool) -> None:
+    for part in parts:
+        if part not in PARTS:
+            raise ValueError(f"no benchmark `{part}`; choose from {', '.join(PARTS)}.")
+    if threads is not None:
+        torch.set_num_threads(threads)
+    rows: list[Row] = []
+    machine = f"torch {torch.__version__}, {torch.get_num_threads()} threads, {platform.machine()}"
+    with Live(_table(rows, machine), console=Console(stderr=as_json), refresh_per_second=2) as live:
+        for part in parts or DEFAULT:
+            for row in PARTS[part]():
+                rows.append(row)
+                live.update(_table(rows, machine))
+    if as_json:
+        print(json.dumps({"machine": machine, "rows": [row.to_dict() for row in rows]}))
+
+
+def _table(rows: list[Row], machine: str) -> Table:
+    table = Table(title=f"noumena bench ({machine})")
+    for heading in ("measured", "ours", "plain", "plain / ours", "claimed", "memory", "plain", "note"):
+        table.add_column(heading, justify="left" if heading in ("measured", "note") else "right")
+    for row in rows:
+        table.add_row(
+            row.name,
+            _time(row.ours),
+            _time(row.plain),
+            "" if row.ratio is None else f"{row.ratio:.1f}",
+            "" if row.claim is None else f"at least {row.claim:g}",
+            _memory(row.megabytes),
+            _memory(row.plain_megabytes),
+            row.note,
+        )
+    return table
+
+
+def _time(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value * 1e3:.1f} ms" if value < 1 else f"{value:.1f} s"
+
+
+def _memory(value: float | None) -> str:
+    return "" if value is None else f"{value:.0f} MB"

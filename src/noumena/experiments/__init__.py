@@ -1,0 +1,1 @@
+"""Worlds, learners and readers put together."""

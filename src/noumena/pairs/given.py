@@ -1,0 +1,62 @@
+"""Pairs that the user already holds."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .. import _checks
+from ..batch import PairBatch
+from .base import AbstractPairSource
+
+Rows = np.ndarray | Tensor
+
+
+class Given(AbstractPairSource):
+    """Batches drawn from two arrays whose rows belong together: row i of `x_pos` is the positive of row i of `x`.
+
+    A batch holds distinct rows. Arrays are indexed, never copied whole, so memory-mapped files stay on disk.
+
+    Args:
+        x, x_pos: Anchors and positives of one shape (rows, ...), NumPy arrays or tensors.
+        z, z_pos: Their true factors (rows, d), where known; metrics need `z`.
+    """
+
+    def __init__(self, x: Rows, x_pos: Rows, z: Rows | None = None, z_pos: Rows | None = None) -> None:
+        given = {"x": x, "x_pos": x_pos, "z": z, "z_pos": z_pos}
+        for name, rows in given.items():
+            if rows is not None:
+                _checks.kind(name, rows, (np.ndarray, Tensor), "numpy.asarray converts lists.")
+                if rows.ndim < 2 or len(rows) != len(x):
+                    raise ValueError(
+                        f"`{name}` must have {len(x)} rows, one for each row of `x`, and at least two axes; "
+                        f"got the shape {tuple(rows.shape)}."
+                    )
+        if x.shape != x_pos.shape:
+            raise ValueError(f"`x_pos` must have the shape of `x`, {tuple(x.shape)}; got {tuple(x_pos.shape)}.")
+        if len(x) == 0:
+            raise ValueError("`x` must have at least one row, got none.")
+        self.x, self.x_pos, self.z, self.z_pos = x, x_pos, z, z_pos
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def draw(self, n: int, generator: torch.Generator, dtype: torch.dtype = torch.float32) -> PairBatch:
+        _checks.count("n", n)
+        _checks.generator(generator)
+        if n > len(self):
+            raise ValueError(f"`n` must be at most the {len(self)} pairs there are, got {n}.")
+        index = torch.randperm(len(self), generator=generator, device=generator.device)[:n].cpu()
+        return PairBatch(
+            x=_take("x", self.x, index, generator, dtype),
+            x_pos=_take("x_pos", self.x_pos, index, generator, dtype),
+            z=None if self.z is None else _take("z", self.z, index, generator, dtype),
+            z_pos=None if self.z_pos is None else _take("z_pos", self.z_pos, index, generator, dtype),
+        )
+
+
+def _take(name: str, rows: Rows, index: Tensor, generator: torch.Generator, dtype: torch.dtype) -> Tensor:
+    if isinstance(rows, Tensor):
+        chosen = rows[index.to(rows.device)]
+    else:
+        chosen = torch.from_numpy(np.ascontiguousarray(rows[index.numpy()]))
+    return _checks.finite(name, chosen.to(device=generator.device, dtype=dtype))

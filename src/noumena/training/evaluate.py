@@ -1,0 +1,49 @@
+"""An encoder on fresh draws -> metrics."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+
+from .. import _checks
+from ..batch import PairBatch
+from ..metrics.base import AbstractMetric, MetricResult
+from ..pairs.base import AbstractPairSource
+
+
+@torch.no_grad()
+def evaluate(
+    source: AbstractPairSource,
+    encoder: nn.Module,
+    metrics: Sequence[AbstractMetric],
+    *,
+    n: int,
+    generator: torch.Generator,
+) -> dict[str, MetricResult]:
+    """Score an encoder on `n` fresh anchors, in evaluation mode, by name of the metric.
+
+    Args:
+        source: Must know its latents.
+        encoder: Any module from observations to embeddings; its mode is restored afterwards.
+        metrics: What to measure.
+        n: Anchors to draw; half of them fit and half score where a metric is held out.
+        generator: Draws them; a generator of its own keeps measurement from changing training.
+    """
+    batch = source.draw(n, generator, _dtype(encoder))
+    return {metric.name: metric(*_latents_and_embeddings(batch, encoder)) for metric in metrics}
+
+
+def _latents_and_embeddings(batch: PairBatch, encoder: nn.Module) -> tuple[torch.Tensor, torch.Tensor]:
+    if batch.z is None:
+        raise ValueError("`source` has no latents to compare with; give `Given` the true factors as `z`.")
+    was_training = encoder.training
+    encoder.eval()
+    try:
+        h = encoder(batch.x)
+    finally:
+        encoder.train(was_training)
+    return batch.z, _checks.finite("h", h)
+
+
+def _dtype(encoder: nn.Module) -> torch.dtype:
+    return next((p.dtype for p in encoder.parameters() if p.is_floating_point()), torch.float32)

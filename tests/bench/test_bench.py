@@ -1,0 +1,25 @@
+"""The benchmarks run and compare like with like; what they measure is not asserted here."""
+
+import torch
+
+from noumena.bench import grouped, losses, measure
+
+
+def test_plain_and_ours_are_the_same_loss():
+    for name in losses.CASES:
+        ours, plain = losses._ours(name, 200)(), losses._plain(name, 200)()
+        torch.testing.assert_close(ours, plain, rtol=1e-5, atol=1e-6)
+
+
+def test_the_gauge_sees_an_allocation():
+    assert measure.peak_megabytes(_allocate, 64) > 48
+    assert measure.peak_megabytes(_allocate, 0) < 16
+
+
+def _allocate(megabytes: int):
+    return lambda: bytearray(b"1") * (megabytes * 2**20)
+
+
+def test_the_grouped_step_is_compared():
+    (row,) = grouped.run(anchors_measured=2)
+    assert row.ratio is not None and row.ratio > 1
