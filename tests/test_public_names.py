@@ -19,14 +19,14 @@ PUBLIC = {
     ),
     "noumena.losses": (
         "AbstractLoss AbstractScore AnisotropicScore Dot Drawn Ensemble Equal GroupMates HardNegatives InBatch InfoNCE "
-        "LossOutput Lp Regression Spectral TriCL Union WeightedDot infonce"
+        "LossOutput Lp Regression TriCL Union infonce"
     ),
     "noumena.metrics": (
         "AbstractFittedMetric AbstractMetric AngleError BlockR2 CCAMCC LinearR2 MCC MetricResult "
         "angle_error block_r2 cca_mcc linear_r2 mcc"
     ),
     "noumena.theory": "Floor loss_floor",
-    "noumena.training": "Record Schedule evaluate train",
+    "noumena.training": "Record Schedule embed evaluate train",
 }
 
 

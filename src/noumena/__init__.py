@@ -27,20 +27,33 @@ if TYPE_CHECKING:
     from .batch import PairBatch as PairBatch
     from .batch import PairEmbeddings as PairEmbeddings
 
-_SUBPACKAGES = {
-    "batch", "conditionals", "encoders", "losses", "marginals", "metrics", "mixings", "pairs", "spaces", "theory",
-    "training",
-}  # fmt: skip
 _NAMES = {"PairBatch": "batch", "PairEmbeddings": "batch", "Streams": "_rng", "streams": "_rng"}
 
-__all__ = ["__version__", *sorted(_SUBPACKAGES), *sorted(_NAMES)]
+__all__ = [
+    "PairBatch",
+    "PairEmbeddings",
+    "Streams",
+    "__version__",
+    "batch",
+    "conditionals",
+    "encoders",
+    "losses",
+    "marginals",
+    "metrics",
+    "mixings",
+    "pairs",
+    "spaces",
+    "streams",
+    "theory",
+    "training",
+]
 
 
 def __getattr__(name: str):
-    if name in _SUBPACKAGES:
-        return import_module(f".{name}", __name__)
     if name in _NAMES:
         return getattr(import_module(f".{_NAMES[name]}", __name__), name)
+    if name in __all__:
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module `noumena` has no attribute `{name}`")
 
 

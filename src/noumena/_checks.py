@@ -1,7 +1,7 @@
 """Argument checks, so that every error says what must hold, what was given and what to do."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
@@ -64,15 +64,28 @@ def kind(name: str, value: Any, expected: type | tuple[type, ...], hint: str = "
     return value
 
 
+def sequence(name: str, value: Any) -> tuple[Any, ...]:
+    """A list, a tuple or the like, as a tuple."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise TypeError(f"`{name}` must be a sequence, got `{type(value).__name__}`. Pass a list or a tuple.")
+    return tuple(value)
+
+
 def matrix(name: str, value: Any, columns: int | None = None, axes: str = "(n, d)") -> Tensor:
     """A floating tensor of shape (n, d) with at least one row and only finite entries."""
+    rows(name, value, columns, axes)
+    if value.shape[0] == 0 or value.shape[1] == 0:
+        raise ValueError(f"`{name}` must not be empty; got the shape {tuple(value.shape)}.")
+    return finite(name, value)
+
+
+def rows(name: str, value: Any, columns: int | None = None, axes: str = "(n, d)") -> Tensor:
+    """A floating tensor of shape (n, d), whatever its entries and however few its rows."""
     floating(name, value)
     if value.ndim != 2 or (columns is not None and value.shape[1] != columns):
         wanted = axes if columns is None else axes.replace("d)", f"{columns})")
         raise ValueError(f"`{name}` must have the shape {wanted}; got {tuple(value.shape)}.")
-    if value.shape[0] == 0 or value.shape[1] == 0:
-        raise ValueError(f"`{name}` must not be empty; got the shape {tuple(value.shape)}.")
-    return finite(name, value)
+    return value
 
 
 def floating(name: str, value: Any) -> Tensor:
@@ -112,6 +125,13 @@ def same_kind(name: str, value: Tensor, other_name: str, other: Tensor) -> None:
         raise ValueError(
             f"`{name}` must be on the device of `{other_name}`, {other.device}; got {value.device}. Move one of them."
         )
+
+
+def dtype(value: Any) -> torch.dtype:
+    """A dtype that random numbers can have."""
+    if not isinstance(value, torch.dtype) or not value.is_floating_point:
+        raise TypeError(f"`dtype` must be a floating dtype such as torch.float32, got {value!r}.")
+    return value
 
 
 def generator(value: Any, device: torch.device | None = None) -> torch.Generator:

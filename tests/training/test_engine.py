@@ -11,8 +11,7 @@ from noumena.metrics import LinearR2
 from noumena.mixings import Spiral
 from noumena.pairs import FromSupport, Given, GroupedSupport, Synthetic
 from noumena.spaces import Sphere
-from noumena.training import Record, Schedule, evaluate, train
-from noumena.training.engine import embed
+from noumena.training import Record, Schedule, embed, evaluate, train
 
 
 def setup(seed=0, loss=None):

@@ -9,7 +9,7 @@ from ..encoders import MLP
 from ..losses import Dot, Drawn, GroupMates, InfoNCE
 from ..pairs import AbstractPairSource, FromSupport, GroupedSupport, Synthetic
 from ..spaces import Sphere
-from ..training.engine import embed
+from ..training import embed
 from .measure import Row, seconds
 
 BATCH, GROUP, NEGATIVES = 2000, 50, 2000

@@ -50,7 +50,7 @@ class Anisotropic(AbstractConditional):
         values = self.precision
         if isinstance(values, Tensor) and values.ndim != 1:
             raise ValueError(f"`precision` must have the shape (d,), one per coordinate; got {tuple(values.shape)}.")
-        values = values.tolist() if isinstance(values, Tensor) else values
+        values = values.tolist() if isinstance(values, Tensor) else _checks.sequence("precision", values)
         object.__setattr__(self, "precision", tuple(_checks.positive("precision", value) for value in values))
         if not self.precision:
             raise ValueError("`precision` must have one number for each coordinate, got none.")

@@ -46,8 +46,8 @@ class AbstractConditional(ABC):
 
     def sample(self, z: Float[Tensor, "n d"], *, generator: torch.Generator) -> Float[Tensor, "n d"]:
         """One z' for each row of `z`, in its dtype and on its device."""
+        _checks.generator(generator, _checks.floating("z", z).device)
         self.space_of(_checks.matrix("z", z)).require("z", z)
-        _checks.generator(generator, z.device)
         return self._sample(z, generator)
 
     def log_prob(self, z_pos: Float[Tensor, "n d"], z: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
@@ -61,9 +61,9 @@ class AbstractConditional(ABC):
     def sample_support(self, z: Float[Tensor, "n d"], m: int, *, generator: torch.Generator) -> Float[Tensor, "n m d"]:
         """`m` uniform draws for each anchor from where its positives can lie: all of the space, unless the law
         keeps some part of the anchor fixed."""
+        _checks.generator(generator, _checks.floating("z", z).device)
         self.space_of(_checks.matrix("z", z)).require("z", z)
         _checks.count("m", m)
-        _checks.generator(generator, z.device)
         return self._sample_support(z, m, generator)
 
     @abstractmethod

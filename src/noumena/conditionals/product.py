@@ -25,7 +25,7 @@ class Product(AbstractConditional):
     space: AbstractSpace | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "factors", tuple(self.factors))
+        object.__setattr__(self, "factors", _checks.sequence("factors", self.factors))
         if not self.factors:
             raise ValueError("`factors` must name at least one conditional, got none.")
         for factor in self.factors:

@@ -74,6 +74,6 @@ class AbstractEncoder(nn.Module, ABC):
             raise ValueError(f"`x` must have the shape ({wanted}); got {tuple(x.shape)}.")
         parameter = next(self.parameters(), None)
         # Under autocast the dtypes of a step are autocast's affair.
-        if parameter is not None and not torch.is_autocast_enabled(x.device.type):
+        if parameter is not None and not torch.is_autocast_enabled(parameter.device.type):
             _checks.same_kind("x", x, "encoder", parameter)
         return x

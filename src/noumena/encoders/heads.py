@@ -175,6 +175,7 @@ class ProductHead(AbstractHead):
 
     def __init__(self, heads: Sequence[AbstractHead]) -> None:
         super().__init__()
+        heads = _checks.sequence("heads", heads)
         if not heads:
             raise ValueError("`heads` must name at least one head, got none.")
         for head in heads:

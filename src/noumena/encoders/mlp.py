@@ -58,7 +58,9 @@ class MLP(AbstractEncoder):
         generator: torch.Generator,
     ) -> None:
         super().__init__(dim_in, dim_out, head=head, generator=generator)
-        widths = _published_widths(dim_out) if widths is None else [_checks.count("widths", width) for width in widths]
+        widths = _published_widths(dim_out) if widths is None else _checks.sequence("widths", widths)
+        for width in widths:
+            _checks.count("widths", width)
         self.fourier_octaves = _checks.count("fourier_octaves", fourier_octaves, low=0)
         self.odd = odd
         if norm is not None:

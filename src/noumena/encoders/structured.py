@@ -69,7 +69,7 @@ class InverseSpiral(AbstractEncoder):
     ) -> None:
         super().__init__(3, 3, head=head, generator=generator)
         self.period = _checks.number("period", period)
-        widths = [_checks.count("hidden", width) for width in hidden]
+        widths = [_checks.count("hidden", width) for width in _checks.sequence("hidden", hidden)]
         self.control = stack([3, *widths, 1], generator=generator)
 
     def body(self, x: Tensor) -> Tensor:

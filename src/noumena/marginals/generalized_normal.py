@@ -65,22 +65,20 @@ class GeneralizedNormal(AbstractMarginal):
                 return tuple(((low + high) / 2).tolist())
             north = space.radius if isinstance(space, Sphere) else 0.0
             return (north,) + (0.0,) * (space.dim - 1)
-        center = tuple(_checks.number("center", value) for value in self.center)
+        center = tuple(_checks.number("center", value) for value in _checks.sequence("center", self.center))
         if len(center) != space.dim:
             raise ValueError(f"`center` must have {space.dim} numbers, one for each coordinate; got {len(center)}.")
         return center
 
-    def sample(self, n: int, *, generator: torch.Generator, dtype: torch.dtype = torch.float32) -> Float[Tensor, "n d"]:
-        _checks.count("n", n)
-        like = torch.empty(0, dtype=dtype, device=_checks.generator(generator).device)
+    def _sample(self, n: int, generator: torch.Generator, dtype: torch.dtype) -> Tensor:
+        like = torch.empty(0, dtype=dtype, device=generator.device)
         center, scale = self._center_and_scale(like)
         if isinstance(self.space, Box):
             return law.sample_in_box(center.expand(n, -1), scale, *self.space.bounds(like), self.p, generator)
         draw = center + scale * law.sample((n, self.space.dim), self.p, generator, dtype)
         return self.space.project(draw)
 
-    def log_prob(self, z: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
-        _checks.matrix("z", z, self.space.dim)
+    def _log_prob(self, z: Tensor) -> Tensor:
         center, scale = self._center_and_scale(z)
         if isinstance(self.space, Box):
             log_prob = law.log_prob_in_box(z, center, scale, *self.space.bounds(z), self.p)

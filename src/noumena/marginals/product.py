@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
 from .. import _checks, spaces
@@ -22,7 +21,7 @@ class Product(AbstractMarginal):
     factors: Sequence[AbstractMarginal]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "factors", tuple(self.factors))
+        object.__setattr__(self, "factors", _checks.sequence("factors", self.factors))
         if not self.factors:
             raise ValueError("`factors` must name at least one marginal, got none.")
         for factor in self.factors:
@@ -36,10 +35,9 @@ class Product(AbstractMarginal):
     def normalised(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         return all(factor.normalised for factor in self.factors)
 
-    def sample(self, n: int, *, generator: torch.Generator, dtype: torch.dtype = torch.float32) -> Float[Tensor, "n d"]:
-        return torch.cat([factor.sample(n, generator=generator, dtype=dtype) for factor in self.factors], dim=1)
+    def _sample(self, n: int, generator: torch.Generator, dtype: torch.dtype) -> Tensor:
+        return torch.cat([factor._sample(n, generator, dtype) for factor in self.factors], dim=1)
 
-    def log_prob(self, z: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
-        _checks.matrix("z", z, self.space.dim)
+    def _log_prob(self, z: Tensor) -> Tensor:
         parts = zip(self.factors, self.space.split(z), strict=True)
-        return torch.stack([factor.log_prob(part) for factor, part in parts]).sum(dim=0)
+        return torch.stack([factor._log_prob(part) for factor, part in parts]).sum(dim=0)

@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
 from .. import _checks
@@ -31,11 +30,9 @@ class Uniform(AbstractMarginal):
             given = f"{type(self.space).__name__}({self.space.dim})"
             raise ValueError(f"`Uniform` needs a bounded space, got `{given}`; use `Sphere` or `Box`.")
 
-    def sample(self, n: int, *, generator: torch.Generator, dtype: torch.dtype = torch.float32) -> Float[Tensor, "n d"]:
-        _checks.count("n", n)
-        return self.space.sample_uniform(n, _checks.generator(generator), dtype)
+    def _sample(self, n: int, generator: torch.Generator, dtype: torch.dtype) -> Tensor:
+        return self.space.sample_uniform(n, generator, dtype)
 
-    def log_prob(self, z: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
-        _checks.matrix("z", z, self.space.dim)
+    def _log_prob(self, z: Tensor) -> Tensor:
         log_prob = z.new_full((len(z),), -self.space.log_volume)
         return log_prob.masked_fill(~self.space.contains(z), -math.inf)

@@ -35,22 +35,19 @@ class VonMisesFisher(AbstractMarginal):
         _checks.at_least("kappa", self.kappa, 0.0)
         if self.mean is None:
             return
-        mean = tuple(_checks.number("mean", value) for value in self.mean)
+        mean = tuple(_checks.number("mean", value) for value in _checks.sequence("mean", self.mean))
         if len(mean) != self.space.dim:
             raise ValueError(f"`mean` must have {self.space.dim} numbers, one for each coordinate; got {len(mean)}.")
         if not any(mean):
             raise ValueError("`mean` must not be zero: it gives a direction. Leave it out for the first axis.")
         object.__setattr__(self, "mean", mean)
 
-    def sample(self, n: int, *, generator: torch.Generator, dtype: torch.dtype = torch.float32) -> Float[Tensor, "n d"]:
-        _checks.count("n", n)
-        _checks.generator(generator)
+    def _sample(self, n: int, generator: torch.Generator, dtype: torch.dtype) -> Tensor:
         like = torch.empty(0, dtype=dtype, device=generator.device)
         mean, kappa = self._direction(like).expand(n, -1), like.new_full((n,), self.kappa)
         return self.space.radius * _vmf.sample(mean, kappa, generator)
 
-    def log_prob(self, z: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
-        _checks.matrix("z", z, self.space.dim)
+    def _log_prob(self, z: Tensor) -> Tensor:
         kappa = torch.tensor(self.kappa, dtype=torch.float64)
         log_prob = _vmf.log_density(z / self.space.radius, self._direction(z), kappa)
         log_prob = log_prob - (self.space.dim - 1) * math.log(self.space.radius)

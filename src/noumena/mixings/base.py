@@ -41,7 +41,7 @@ class AbstractMixing(nn.Module, ABC):
         The ratio of its extreme singular values says how unevenly the mixing stretches space around `z`.
         """
         with torch.enable_grad():
-            z = z.detach().requires_grad_()
+            z = _checks.matrix("z", z, self.dim_in).detach().requires_grad_()
             x = self(z)
             rows = [torch.autograd.grad(column.sum(), z, retain_graph=True)[0] for column in x.unbind(1)]
         return torch.stack(rows, 1)

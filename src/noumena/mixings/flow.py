@@ -49,6 +49,7 @@ class CouplingFlow(AbstractMixing):
         self.dim_in = self.dim_out = _checks.count("dim", dim, low=2)
         _checks.count("layers", layers)
         _checks.generator(generator)
+        _checks.dtype(dtype)
         _checks.count("hidden", hidden)
         self.strength = _checks.at_least("strength", strength, 0.0)
         self.kept = dim // 2

@@ -40,6 +40,7 @@ class InjectiveLinear(AbstractMixing):
         if _checks.count("dim_out", dim_out) < dim_in:
             raise ValueError(f"`dim_out` must be at least `dim_in`, {dim_in}, for an injective map; got {dim_out}.")
         _checks.generator(generator)
+        _checks.dtype(dtype)
         diagonal = torch.diag(_rng.uniform((dim_in,), generator, torch.float64))
         below = _rng.normal((dim_out - dim_in, dim_in), generator, torch.float64)
         shift = torch.zeros(dim_out, dtype=torch.float64, device=generator.device)
@@ -74,7 +75,7 @@ class InjectiveLinear(AbstractMixing):
         rank = int(torch.linalg.matrix_rank(matrix))
         if rank < matrix.shape[1]:
             raise ValueError(
-                f"the matrix of an injective map must have rank {matrix.shape[1]}, its number of columns; got {rank}."
+                f"`matrix` must have rank {matrix.shape[1]}, its number of columns, for an injective map; got {rank}."
             )
         self.dim_out, self.dim_in = matrix.shape
         self.register_buffer("matrix", matrix)

@@ -54,6 +54,7 @@ class InvertibleMLP(AbstractMixing):
         self.dim_in = self.dim_out = _checks.count("dim", dim)
         _checks.count("layers", layers)
         _checks.generator(generator)
+        _checks.dtype(dtype)
         if _checks.positive("slope", slope) > 1:
             raise ValueError(f"`slope` must be at most 1, the slope on the positive side; got {slope!r}.")
         self.slope = float(slope)

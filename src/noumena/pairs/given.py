@@ -40,9 +40,7 @@ class Given(AbstractPairSource):
     def __len__(self) -> int:
         return len(self.x)
 
-    def draw(self, n: int, generator: torch.Generator, dtype: torch.dtype = torch.float32) -> PairBatch:
-        _checks.count("n", n)
-        _checks.generator(generator)
+    def _draw(self, n: int, generator: torch.Generator, dtype: torch.dtype) -> PairBatch:
         if n > len(self):
             raise ValueError(f"`n` must be at most the {len(self)} pairs there are, got {n}.")
         index = torch.randperm(len(self), generator=generator, device=generator.device)[:n].cpu()

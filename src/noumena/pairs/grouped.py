@@ -45,10 +45,7 @@ class GroupedSupport(AbstractPairSource):
         self.group_size = _checks.count("group_size", group_size, low=2)
         self.negatives = _checks.count("negatives", negatives, low=0)
 
-    @torch.no_grad()
-    def draw(self, n: int, generator: torch.Generator, dtype: torch.dtype = torch.float32) -> PairBatch:
-        _checks.count("n", n)
-        _checks.generator(generator)
+    def _draw(self, n: int, generator: torch.Generator, dtype: torch.dtype) -> PairBatch:
         if n % self.group_size:
             lower = n - n % self.group_size
             raise ValueError(

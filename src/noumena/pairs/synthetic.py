@@ -37,10 +37,7 @@ class Synthetic(AbstractPairSource):
         if negatives is not None:
             _checks.kind("negatives", negatives, AbstractNegatives, "Pass negatives such as `FromMarginal(2000)`.")
 
-    @torch.no_grad()
-    def draw(self, n: int, generator: torch.Generator, dtype: torch.dtype = torch.float32) -> PairBatch:
-        _checks.count("n", n)
-        _checks.generator(generator)
+    def _draw(self, n: int, generator: torch.Generator, dtype: torch.dtype) -> PairBatch:
         z = self.marginal.sample(n, generator=generator, dtype=dtype)
         z_pos = self.conditional.sample(z, generator=generator)
         z_neg = None

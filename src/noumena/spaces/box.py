@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
 from .. import _checks, _rng
@@ -51,16 +51,14 @@ class Box(AbstractSpace):
     def log_volume(self) -> float:
         return sum(math.log(high - low) for low, high in zip(self.low, self.high, strict=True))  # pyright: ignore
 
-    def contains(self, z: Float[Tensor, "n d"]) -> Bool[Tensor, " n"]:
+    def _contains(self, z: Tensor) -> Tensor:
         low, high = self.bounds(z)
         slack = 4 * torch.finfo(z.dtype).eps * torch.maximum(low.abs(), high.abs())
         return ((z >= low - slack) & (z <= high + slack)).all(dim=-1)
 
-    def project(self, z: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+    def _project(self, z: Tensor) -> Tensor:
         return torch.clamp(z, *self.bounds(z))
 
-    def sample_uniform(
-        self, n: int, generator: torch.Generator, dtype: torch.dtype = torch.float32
-    ) -> Float[Tensor, "n d"]:
+    def _sample_uniform(self, n: int, generator: torch.Generator, dtype: torch.dtype) -> Tensor:
         draw = _rng.uniform((n, self.dim), generator, dtype)
         return torch.lerp(*self.bounds(draw), draw)

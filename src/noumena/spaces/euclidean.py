@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float
 from torch import Tensor
 
 from .. import _checks
@@ -32,13 +31,8 @@ class Euclidean(AbstractSpace):
     def log_volume(self) -> float:
         return math.inf
 
-    def contains(self, z: Float[Tensor, "n d"]) -> Bool[Tensor, " n"]:
+    def _contains(self, z: Tensor) -> Tensor:
         return torch.isfinite(z).all(dim=-1)
 
-    def project(self, z: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+    def _project(self, z: Tensor) -> Tensor:
         return z
-
-    def sample_uniform(
-        self, n: int, generator: torch.Generator, dtype: torch.dtype = torch.float32
-    ) -> Float[Tensor, "n d"]:
-        raise ValueError(f"a uniform law needs a bounded space, got `{self}`; use `Sphere` or `Box`.")

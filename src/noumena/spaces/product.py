@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
 from .. import _checks
@@ -22,7 +22,7 @@ class Product(AbstractSpace):
     factors: Sequence[AbstractSpace]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "factors", tuple(self.factors))
+        object.__setattr__(self, "factors", _checks.sequence("factors", self.factors))
         if not self.factors:
             raise ValueError("`factors` must name at least one space, got none.")
         for factor in self.factors:
@@ -44,15 +44,13 @@ class Product(AbstractSpace):
     def log_volume(self) -> float:
         return sum(factor.log_volume for factor in self.factors)
 
-    def contains(self, z: Float[Tensor, "n d"]) -> Bool[Tensor, " n"]:
+    def _contains(self, z: Tensor) -> Tensor:
         parts = zip(self.factors, self.split(z), strict=True)
-        return torch.stack([factor.contains(part) for factor, part in parts]).all(dim=0)
+        return torch.stack([factor._contains(part) for factor, part in parts]).all(dim=0)
 
-    def project(self, z: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+    def _project(self, z: Tensor) -> Tensor:
         parts = zip(self.factors, self.split(z), strict=True)
-        return torch.cat([factor.project(part) for factor, part in parts], dim=-1)
+        return torch.cat([factor._project(part) for factor, part in parts], dim=-1)
 
-    def sample_uniform(
-        self, n: int, generator: torch.Generator, dtype: torch.dtype = torch.float32
-    ) -> Float[Tensor, "n d"]:
-        return torch.cat([factor.sample_uniform(n, generator, dtype) for factor in self.factors], dim=-1)
+    def _sample_uniform(self, n: int, generator: torch.Generator, dtype: torch.dtype) -> Tensor:
+        return torch.cat([factor._sample_uniform(n, generator, dtype) for factor in self.factors], dim=-1)

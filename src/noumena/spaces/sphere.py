@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float
 from torch import Tensor
 
 from .. import _checks, _rng
@@ -38,18 +37,16 @@ class Sphere(AbstractSpace):
         half = self.dim / 2
         return math.log(2) + half * math.log(math.pi) - math.lgamma(half) + (self.dim - 1) * math.log(self.radius)
 
-    def contains(self, z: Float[Tensor, "n d"]) -> Bool[Tensor, " n"]:
+    def _contains(self, z: Tensor) -> Tensor:
         # A norm of d squares rounds by at most about sqrt(d) units; 64 leaves room for what came before.
         slack = 64 * self.dim**0.5 * torch.finfo(z.dtype).eps * self.radius
         return (z.norm(dim=-1) - self.radius).abs() <= slack
 
-    def project(self, z: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+    def _project(self, z: Tensor) -> Tensor:
         norm = z.norm(dim=-1, keepdim=True)
         if bool((norm == 0).any()):
             raise ValueError("`z` must not contain the origin: it has no nearest point on a sphere. Drop those rows.")
         return z * (self.radius / norm)
 
-    def sample_uniform(
-        self, n: int, generator: torch.Generator, dtype: torch.dtype = torch.float32
-    ) -> Float[Tensor, "n d"]:
-        return self.project(_rng.normal((n, self.dim), generator, dtype))
+    def _sample_uniform(self, n: int, generator: torch.Generator, dtype: torch.dtype) -> Tensor:
+        return self._project(_rng.normal((n, self.dim), generator, dtype))

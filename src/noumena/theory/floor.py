@@ -49,7 +49,10 @@ def loss_floor(world: World, loss: InfoNCE, batch_size: int, *, generator: torch
         generator: Draws the batches.
         batches: How many; the standard error is taken over them.
     """
+    _checks.kind("world", world, World, "Pass a source with known laws, such as `Synthetic` or `GroupedSupport`.")
     _check(world, loss)
+    _checks.count("batch_size", batch_size)
+    _checks.generator(generator)
     _checks.count("batches", batches, low=2)
     values = torch.stack([_batch_floor(world, loss, batch_size, generator) for _ in range(batches)])
     return Floor(float(values.mean()), float(values.std() / batches**0.5))

@@ -62,8 +62,32 @@ def train(
         every: Steps between records.
         measure: Called for each record, with the model as it stands; returns named numbers.
     """
+    _checks.kind("source", source, AbstractPairSource, "Pass one such as `Given(x, x_pos)`.")
+    _checks.kind("encoder", encoder, nn.Module, "Pass one such as `MLP(dim_in, dim_out, generator=generator)`.")
+    _checks.kind("loss", loss, AbstractLoss, "Pass one such as `InfoNCE(Dot(tau=0.1))`.")
+    _checks.kind("optimizer", optimizer, torch.optim.Optimizer)
     _checks.count("steps", steps)
+    _checks.count("batch_size", batch_size)
+    _checks.generator(generator)
     _checks.count("every", every)
+    if not any(parameter.requires_grad for parameter in encoder.parameters()):
+        raise ValueError("`encoder` must have parameters to train, got none.")
+    return _steps(source, encoder, loss, optimizer, steps, batch_size, generator, schedule, every, measure)
+
+
+def _steps(
+    source: AbstractPairSource,
+    encoder: nn.Module,
+    loss: AbstractLoss,
+    optimizer: torch.optim.Optimizer,
+    steps: int,
+    batch_size: int,
+    generator: torch.Generator,
+    schedule: Schedule | None,
+    every: int,
+    measure: Callable[[], dict[str, float]] | None,
+) -> Iterator[Record]:
+    """The loop itself, apart so that a wrong call fails where it stands and not where its records are read."""
     base_rates = [group["lr"] for group in optimizer.param_groups]
     dtype = next(encoder.parameters()).dtype
     seconds, since, losses, parts = 0.0, time.perf_counter(), 0.0, dict[str, float]()

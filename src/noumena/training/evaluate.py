@@ -29,6 +29,10 @@ def evaluate(
         n: Anchors to draw; half of them fit and half score where a metric is held out.
         generator: Draws them; a generator of its own keeps measurement from changing training.
     """
+    _checks.kind("source", source, AbstractPairSource, "Pass one such as `Given(x, x_pos, z)`.")
+    _checks.kind("encoder", encoder, nn.Module, "Pass one such as `MLP(dim_in, dim_out, generator=generator)`.")
+    for i, metric in enumerate(_checks.sequence("metrics", metrics)):
+        _checks.kind(f"metrics[{i}]", metric, AbstractMetric, "Pass metrics such as `MCC()`.")
     batch = source.draw(n, generator, _dtype(encoder))
     return {metric.name: metric(*_latents_and_embeddings(batch, encoder)) for metric in metrics}
 
