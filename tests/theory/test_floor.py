@@ -118,10 +118,12 @@ def test_collapse_bound(dim, bound):
     mean, _ = integrate.quad(lambda t: weight(t) * math.exp(t / tau), -1, 1)
     closed = math.log(math.exp(1 / tau) + m * mean / total) - 1 / tau
     assert closed == pytest.approx(bound, abs=2e-3)
-    generator = torch.Generator().manual_seed(dim)
-    h, h_neg = (Sphere(dim).sample_uniform(m, generator, torch.float64) for _ in range(2))
-    total_loss = InfoNCE(Dot(tau))(PairEmbeddings(h, h, h_neg)).total
-    assert float(total_loss) == pytest.approx(bound, abs=0.05)
+    # Embeddings that are uniform and equal within pairs, against fresh uniform ones.
+    generator, values = torch.Generator().manual_seed(dim), []
+    for _ in range(40):
+        h, h_neg = (Sphere(dim).sample_uniform(m, generator, torch.float64) for _ in range(2))
+        values.append(float(InfoNCE(Dot(tau))(PairEmbeddings(h, h, h_neg)).total))
+    assert np.mean(values) == pytest.approx(bound, abs=5 * np.std(values) / 40**0.5 + 2e-3)
 
 
 def test_aninfonce_of_uninformative_features():
