@@ -25,6 +25,12 @@ class Streams(NamedTuple):
 def streams(seed: int, device: str | torch.device = "cpu") -> Streams:
     """The named generators of `seed`, on `device`."""
     _checks.count("seed", seed, low=0)
+    try:
+        device = torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(
+            f"`device` must be one that torch knows, such as 'cpu' or 'cuda:0'; got {device!r}."
+        ) from error
     return Streams(*(_stream(seed, name, device) for name in Streams._fields))
 
 

@@ -44,8 +44,11 @@ class AbstractHead(nn.Module, ABC):
     def space(self) -> AbstractSpace:
         """Where the embeddings lie at the current values of radius or bounds."""
 
+    def forward(self, y: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+        return self._forward(_checks.rows("y", y, self.dim))
+
     @abstractmethod
-    def forward(self, y: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]: ...
+    def _forward(self, y: Tensor) -> Tensor: ...
 
 
 class Free(AbstractHead):
@@ -61,7 +64,7 @@ class Free(AbstractHead):
     def space(self) -> Euclidean:
         return Euclidean(self.known_dim)
 
-    def forward(self, y: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+    def _forward(self, y: Tensor) -> Tensor:
         return y
 
 
@@ -101,7 +104,7 @@ class SphereHead(AbstractHead):
     def space(self) -> Sphere:
         return Sphere(self.known_dim, radius=self.radius.item())
 
-    def forward(self, y: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+    def _forward(self, y: Tensor) -> Tensor:
         # The direction does not depend on this scale, so that detaching it leaves the gradient exact.
         scale = y.detach().abs().amax(dim=-1, keepdim=True)
         zero = scale.squeeze(-1) == 0
@@ -162,7 +165,7 @@ class BoxHead(AbstractHead):
     def space(self) -> Box:
         return Box(self.known_dim, low=self.low.tolist(), high=(self.low + self.bound).tolist())
 
-    def forward(self, y: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+    def _forward(self, y: Tensor) -> Tensor:
         return self.low + torch.sigmoid(y) * self.bound
 
 
@@ -189,7 +192,7 @@ class ProductHead(AbstractHead):
     def space(self) -> Product:
         return Product([head.space for head in self.heads])  # pyright: ignore[reportArgumentType]
 
-    def forward(self, y: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+    def _forward(self, y: Tensor) -> Tensor:
         parts = torch.split(y, self.dims, dim=-1)
         return torch.cat([head(part) for head, part in zip(self.heads, parts, strict=True)], dim=-1)
 
@@ -229,7 +232,7 @@ def _per_coordinate(name: str, value: float | Sequence[float], dim: int) -> list
 
 def _store(module: nn.Module, name: str, value: Tensor, learnable: bool) -> None:
     """Under one name either way, so that a state dict fits a head whether or not it learns."""
-    if learnable:
+    if _checks.kind("learnable", learnable, bool):
         module.register_parameter(name, nn.Parameter(value))
     else:
         module.register_buffer(name, value)

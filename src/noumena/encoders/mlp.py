@@ -62,7 +62,7 @@ class MLP(AbstractEncoder):
         for width in widths:
             _checks.count("widths", width)
         self.fourier_octaves = _checks.count("fourier_octaves", fourier_octaves, low=0)
-        self.odd = odd
+        self.odd = _checks.kind("odd", odd, bool)
         if norm is not None:
             _checks.choice("norm", norm, ("batch",))
         if odd and not self.head.odd:
@@ -80,7 +80,7 @@ class MLP(AbstractEncoder):
             slope=_checks.at_least("slope", slope, 0.0),
             norm=norm,
             init=init,
-            bias=bias,
+            bias=_checks.kind("bias", bias, bool),
             last_bias=not odd,
         )
 

@@ -41,7 +41,7 @@ class InverseLinear(AbstractEncoder):
         generator: torch.Generator,
     ) -> None:
         super().__init__(dim_in, dim_out, head=head, generator=generator)
-        self.linear = linear(dim_in, dim_out, bias=bias, generator=generator)
+        self.linear = linear(dim_in, dim_out, bias=_checks.kind("bias", bias, bool), generator=generator)
 
     def body(self, x: Tensor) -> Tensor:
         return self.linear(x)
@@ -119,7 +119,7 @@ class InversePatches(AbstractEncoder):
         self.variant = _checks.choice("variant", variant, ("exact", "published"))
         slices = _checks.count("slices", slices)
         self.angles = [math.pi / (slices - i) for i in range(slices)]
-        self.hard = hard
+        self.hard = _checks.kind("hard", hard, bool)
         self.register_buffer("temperature", torch.ones((), device=generator.device))
         self.anneal_to(temperature)
         if self.variant == "exact":

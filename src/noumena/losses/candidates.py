@@ -72,6 +72,7 @@ class InBatch(AbstractCandidates):
         _checks.choice("anchors", self.anchors, ("first", "both"))
         _checks.choice("views", self.views, ("own", "other", "both"))
         _checks.choice("cross_block", self.cross_block, ("exact", "published"))
+        _checks.kind("include_self", self.include_self, bool)
         if self.include_self and self.views == "other":
             raise ValueError('`include_self` needs the own view among the candidates; choose views="own" or "both".')
         if self.cross_block == "published" and not self.anchors == self.views == "both":
@@ -146,7 +147,7 @@ class GroupMates(AbstractCandidates):
 
     def contrast(self, embeddings: PairEmbeddings, gather: Gather) -> Contrast:
         h, size = embeddings.h, embeddings.group_size
-        if size is None or size < 2 or len(h) % size:
+        if size is None or _checks.count("group_size", size) < 2 or len(h) % size:
             raise ValueError(
                 f"`group_size` must be at least 2 and divide the batch of {len(h)}, got {size}; "
                 "draw the batch from `GroupedSupport`."
@@ -183,9 +184,11 @@ class Union(AbstractCandidates):
     choices: Sequence[AbstractCandidates]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "choices", tuple(self.choices))
+        object.__setattr__(self, "choices", _checks.sequence("choices", self.choices))
         if len(self.choices) < 2:
             raise ValueError(f"`choices` must name at least two sets of candidates, got {len(self.choices)}.")
+        for choice in self.choices:
+            _checks.kind("choices", choice, AbstractCandidates, "Pass candidates such as `InBatch()`.")
 
     def contrast(self, embeddings: PairEmbeddings, gather: Gather) -> Contrast:
         contrasts = [choice.contrast(embeddings, gather) for choice in self.choices]

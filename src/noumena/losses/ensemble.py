@@ -35,6 +35,7 @@ class Ensemble(AbstractLoss):
         coordinates: Sequence[Sequence[int] | None] | None = None,
     ) -> None:
         super().__init__()
+        losses = _checks.sequence("losses", losses)
         if len(losses) == 0:
             raise ValueError("`losses` must name at least one loss, got none.")
         for i, loss in enumerate(losses):
@@ -43,7 +44,7 @@ class Ensemble(AbstractLoss):
         weights = [1.0] * len(losses) if weights is None else weights
         coordinates = [None] * len(losses) if coordinates is None else coordinates
         for name, given in {"weights": weights, "coordinates": coordinates}.items():
-            if len(given) != len(losses):
+            if len(_checks.sequence(name, given)) != len(losses):
                 raise ValueError(f"`{name}` must have one entry for each of {len(losses)} losses, got {len(given)}.")
         self.weights = [_checks.positive(f"weights[{i}]", weight) for i, weight in enumerate(weights)]
         self.coordinates = [None if chosen is None else _indices(i, chosen) for i, chosen in enumerate(coordinates)]
@@ -71,6 +72,7 @@ class Ensemble(AbstractLoss):
 
 
 def _indices(i: int, chosen: Sequence[int]) -> list[int]:
+    chosen = _checks.sequence(f"coordinates[{i}]", chosen)
     indices = [_checks.count(f"coordinates[{i}]", index, low=0) for index in chosen]
     if not indices or len(set(indices)) != len(indices):
         raise ValueError(f"`coordinates[{i}]` must name different coordinates, at least one; got {indices}.")

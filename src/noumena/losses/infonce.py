@@ -60,10 +60,10 @@ class InfoNCE(AbstractLoss):
         _checks.kind("candidates", self.candidates, AbstractCandidates, "Pass candidates such as `InBatch()`.")
         self.weighting: Weighting = Equal() if weighting is None else weighting
         _checks.kind("weighting", self.weighting, Weighting.__args__, "Pass a weighting such as `HardNegatives(1.0)`.")
-        self.positive_in_denominator = positive_in_denominator
+        self.positive_in_denominator = _checks.kind("positive_in_denominator", positive_in_denominator, bool)
         self.positive_weight = _checks.positive("positive_weight", positive_weight)
         self.candidate_reduction = _checks.choice("candidate_reduction", candidate_reduction, ("sum", "mean"))
-        self.gather = gather
+        self.gather = _checks.kind("gather", gather, bool)
         self.block = _checks.count("block", block)
 
     def forward(self, embeddings: PairEmbeddings) -> LossOutput:
@@ -71,15 +71,18 @@ class InfoNCE(AbstractLoss):
         gather = Gather(self.gather)
         contrast = self.candidates.contrast(embeddings, gather)
         with torch.autocast(embeddings.h.device.type, enabled=False):
-            pos = self.score(wide(contrast.anchors), wide(contrast.positives))
+            score = self.score
+            pos = score.kernel.pairs(
+                score.fold(wide(contrast.anchors)), score.fold_candidates(wide(contrast.positives))
+            )
             segments = [
-                (self.score.fold(wide(segment.anchors)), self.score.fold_candidates(wide(segment.candidates)))
+                (score.fold(wide(segment.anchors)), score.fold_candidates(wide(segment.candidates)))
                 for segment in contrast.segments
             ]
             layouts = tuple(segment.layout for segment in contrast.segments)
             tensors = [pos, *(tensor for segment in segments for tensor in segment)]
             plan = Plan(
-                kernel=self.score.kernel,
+                kernel=score.kernel,
                 layouts=layouts,
                 weighting=self.weighting,
                 positive_in_denominator=self.positive_in_denominator,

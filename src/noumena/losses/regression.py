@@ -24,7 +24,7 @@ class Regression(AbstractLoss):
 
     def __init__(self, *, gather: bool = False) -> None:
         super().__init__()
-        self.gather = gather
+        self.gather = _checks.kind("gather", gather, bool)
 
     def forward(self, embeddings: PairEmbeddings) -> LossOutput:
         check_embeddings(embeddings)

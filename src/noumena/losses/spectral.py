@@ -31,7 +31,7 @@ class Spectral(AbstractLoss):
         if not isinstance(score.kernel, DotKernel):
             raise ValueError(f"`score` must be an inner product, `Dot` or `WeightedDot`; got `{type(score).__name__}`.")
         self.positive_weight = _checks.positive("positive_weight", positive_weight)
-        self.gather = gather
+        self.gather = _checks.kind("gather", gather, bool)
 
     def forward(self, embeddings: PairEmbeddings) -> LossOutput:
         check_embeddings(embeddings)

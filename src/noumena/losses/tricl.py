@@ -67,7 +67,7 @@ class TriCL(AbstractLoss):
             raise ValueError(f'`tau` must be 1 for form="spectral", which has no temperature; got {tau!r}.')
         self.decorrelation = _checks.at_least("decorrelation", decorrelation, 0.0)
         self.mean_entry = published
-        self.gather = gather
+        self.gather = _checks.kind("gather", gather, bool)
         score = WeightedDot(importance, dim, tau=tau, learnable=learnable)
         if form == "spectral":
             self.contrast = Spectral(score, positive_weight=1.0 if published else 2.0, gather=gather)

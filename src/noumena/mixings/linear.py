@@ -44,7 +44,7 @@ class InjectiveLinear(AbstractMixing):
         diagonal = torch.diag(_rng.uniform((dim_in,), generator, torch.float64))
         below = _rng.normal((dim_out - dim_in, dim_in), generator, torch.float64)
         shift = torch.zeros(dim_out, dtype=torch.float64, device=generator.device)
-        if bias:
+        if _checks.kind("bias", bias, bool):
             shift = (2 * _rng.uniform((dim_out,), generator, torch.float64) - 1) / dim_in**0.5
         self._store(torch.cat([diagonal, below]).to(dtype), shift.to(dtype))
 

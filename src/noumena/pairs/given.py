@@ -22,15 +22,17 @@ class Given(AbstractPairSource):
     """
 
     def __init__(self, x: Rows, x_pos: Rows, z: Rows | None = None, z_pos: Rows | None = None) -> None:
-        given = {"x": x, "x_pos": x_pos, "z": z, "z_pos": z_pos}
-        for name, rows in given.items():
-            if rows is not None:
-                _checks.kind(name, rows, (np.ndarray, Tensor), "numpy.asarray converts lists.")
-                if rows.ndim < 2 or len(rows) != len(x):
-                    raise ValueError(
-                        f"`{name}` must have {len(x)} rows, one for each row of `x`, and at least two axes; "
-                        f"got the shape {tuple(rows.shape)}."
-                    )
+        latents = {name: rows for name, rows in {"z": z, "z_pos": z_pos}.items() if rows is not None}
+        for name, rows in {"x": x, "x_pos": x_pos, **latents}.items():
+            _checks.kind(name, rows, (np.ndarray, Tensor), "numpy.asarray converts lists.")
+            if isinstance(rows, np.ndarray) and rows.dtype.kind not in "fiub":
+                raise TypeError(f"`{name}` must hold real numbers, got an array of {rows.dtype}.")
+            if rows.ndim < 2 or len(rows) != len(x) or (name in latents and rows.ndim > 2):
+                axes = "two axes" if name in latents else "at least two axes"
+                raise ValueError(
+                    f"`{name}` must have {len(x)} rows, one for each row of `x`, and {axes}; "
+                    f"got the shape {tuple(rows.shape)}."
+                )
         if x.shape != x_pos.shape:
             raise ValueError(f"`x_pos` must have the shape of `x`, {tuple(x.shape)}; got {tuple(x_pos.shape)}.")
         if len(x) == 0:

@@ -57,6 +57,7 @@ class FromMarginal(AbstractNegatives):
 
     def __post_init__(self) -> None:
         _checks.count("m", self.m)
+        _checks.kind("private", self.private, bool)
 
     def draw(
         self,

@@ -34,6 +34,8 @@ class Product(AbstractSpace):
 
     def split(self, z: Float[Tensor, "*n d"]) -> tuple[Tensor, ...]:
         """The coordinates of each factor."""
+        if z.shape[-1] != self.dim:
+            raise ValueError(f"`z` must have the {self.dim} coordinates of the factors; got {z.shape[-1]}.")
         return torch.split(z, [factor.dim for factor in self.factors], dim=-1)
 
     @property

@@ -51,7 +51,7 @@ def test_equal_precisions_are_the_squared_distance(generator):
         ({"precision": 1.0}, "`dim` must be given"),
         ({"precision": [1.0, 2.0], "dim": 3}, "each of 3 coordinates"),
         ({"precision": [1.0, float("nan")]}, "finite"),
-        ({"precision": [[1.0]]}, "one value for"),
+        ({"precision": torch.ones(1, 1)}, "one value for"),
     ],
 )
 def test_refuses_precisions_that_are_none(arguments, message, unchecked_shapes):

@@ -1,6 +1,7 @@
 """One positive number for each coordinate, fixed or learned."""
 
 from collections.abc import Sequence
+from numbers import Real
 
 import torch
 from jaxtyping import Float
@@ -23,6 +24,8 @@ class PositiveVector(nn.Module):
 
     def __init__(self, name: str, values: float | Sequence[float] | Tensor, dim: int | None, learnable: bool) -> None:
         super().__init__()
+        if not isinstance(values, Tensor | Real):
+            values = [_checks.number(name, value) for value in _checks.sequence(name, values)]
         numbers = torch.as_tensor(values, dtype=torch.float64).detach()
         if numbers.ndim == 0:
             if dim is None:
@@ -36,7 +39,7 @@ class PositiveVector(nn.Module):
         if lowest < 0 or (learnable and lowest == 0):
             raise ValueError(f"`{name}` must be positive, got {lowest}.")
         self.dim = len(numbers)
-        if learnable:
+        if _checks.kind("learnable", learnable, bool):
             # The inverse of softplus, log(e^x - 1), written so that it does not overflow.
             raw = numbers + torch.log(-torch.expm1(-numbers))
             self.raw = nn.Parameter(raw.to(torch.get_default_dtype()))

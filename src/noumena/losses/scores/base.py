@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from ... import _checks
 from ..kernels import AbstractKernel
 
 
@@ -36,12 +37,23 @@ class AbstractScore(nn.Module, ABC):
 
     def forward(self, h: Float[Tensor, "n d"], h_pos: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
         """The score of each pair."""
+        _checks.matrix("h", h)
+        _checks.matrix("h_pos", h_pos)
+        _checks.same_shape("h_pos", h_pos, "h", h)
+        _checks.same_kind("h_pos", h_pos, "h", h)
         return self.kernel.pairs(self.fold(h), self.fold_candidates(h_pos))
 
     def grid(
         self, h: Float[Tensor, "n d"], candidates: Float[Tensor, "m d"] | Float[Tensor, "n m d"]
     ) -> Float[Tensor, "n m"]:
         """The score of every anchor against every candidate, whole: for tests and small batches."""
+        n, d = _checks.matrix("h", h).shape
+        private = _checks.floating("candidates", candidates).ndim == 3
+        if candidates.shape != ((n, *candidates.shape[1:2], d) if private else (*candidates.shape[:1], d)):
+            raise ValueError(
+                f"`candidates` must have the shape (m, {d}) or ({n}, m, {d}); got {tuple(candidates.shape)}."
+            )
+        _checks.same_kind("candidates", _checks.finite("candidates", candidates), "h", h)
         return self.kernel.pairs(self.fold(h)[:, None, :], self.fold_candidates(candidates))
 
 
