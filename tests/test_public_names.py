@@ -18,15 +18,18 @@ PUBLIC = {
         "SphereHead"
     ),
     "noumena.losses": (
-        "AbstractLoss AbstractScore AnisotropicScore Dot Drawn Ensemble Equal GroupMates HardNegatives InBatch InfoNCE "
-        "LossOutput Lp Regression TriCL Union infonce"
+        "AbstractLoss AbstractScore AnisotropicScore CovarianceContrast Dot Drawn Ensemble Equal GroupMates "
+        "HardNegatives InBatch InfoNCE LossOutput Lp Regression TriCL Union infonce"
     ),
     "noumena.metrics": (
         "AbstractFittedMetric AbstractMetric AngleError BlockR2 CCAMCC LinearR2 MCC MetricResult "
         "angle_error block_r2 cca_mcc linear_r2 mcc"
     ),
     "noumena.theory": "Floor loss_floor",
-    "noumena.training": "Record Schedule embed evaluate train",
+    "noumena.training": (
+        "AbstractOptimizer Adam AdamW Annealing BatchGrowth Checkpoint Diverged EMA Evaluation Muon Record SGD "
+        "Schedule Target embed evaluate options to_table train"
+    ),
 }
 
 

@@ -16,6 +16,7 @@ from torch import nn
 from noumena.batch import PairEmbeddings
 from noumena.losses import (
     AnisotropicScore,
+    CovarianceContrast,
     Dot,
     Drawn,
     Ensemble,
@@ -66,6 +67,8 @@ CASES = {
     "tricl": (lambda gather: TriCL(4, gather=gather), None),
     "tricl, published": (lambda gather: TriCL(4, "infonce", tau=0.5, convention="published", gather=gather), None),
     "tricl, infonce": (lambda gather: TriCL(4, "infonce", tau=0.5, gather=gather), None),
+    "covariance": (lambda gather: CovarianceContrast(gather=gather), None),
+    "covariance, ridge": (lambda gather: CovarianceContrast(ridge=0.2, centre=False, gather=gather), None),
     "regression": (lambda gather: Regression(gather=gather), None),
     "ensemble": (
         lambda gather: Ensemble(

@@ -4,6 +4,7 @@ import re
 from math import exp, log
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -182,6 +183,15 @@ def tricl_infonce(second_view_is_weighted):
     return total / (2 * N)
 
 
+def covariance_contrast():
+    rows = a + b
+    centre = [mean(row[j] for row in rows) for j in range(D)]
+    rows = [[x - m for x, m in zip(row, centre, strict=True)] for row in rows]
+    covariance = [[mean(row[j] * row[k] for row in rows) for k in range(D)] for j in range(D)]
+    metric = np.linalg.inv(covariance).tolist()
+    return -mean(sum(rows[i][j] * metric[j][k] * rows[i + N][k] for j in range(D) for k in range(D)) for i in range(N))
+
+
 QUEUE = {"h_neg": SHARED}
 OWN = {"h_neg": PRIVATE}
 # What the batch carries beside h and h_pos, and the loop.
@@ -217,6 +227,7 @@ CASES = {
     "TriCL": ({}, lambda: spectral(PRECISION) + sum(off_identity())),
     "TriCL, InfoNCE": ({}, lambda: tricl_infonce(True) + sum(off_identity())),
     "TriCL, code": ({}, lambda: tricl_infonce(False) + mean(off_identity())),
+    "covariance contrast": ({}, covariance_contrast),
     "AnInfoNCE, ensemble": (QUEUE, lambda: 2 * against_drawn(mahalanobis)),
 }
 

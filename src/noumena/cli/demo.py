@@ -2,6 +2,7 @@
 
 import json
 
+import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -17,6 +18,8 @@ TITLES = {
 
 
 def run_demo(seed: int, steps: int, as_json: bool) -> None:
+    # The matrices are so small that a second thread saves no time, and costs much where a core is busy.
+    torch.set_num_threads(1)
     console = Console(stderr=True)
     demonstration = Demo(seed=seed, steps=steps)
     if not as_json:

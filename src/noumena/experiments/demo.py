@@ -1,7 +1,7 @@
 """One small recovery: the latents of a sphere, found from pairs alone."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 import torch
 
@@ -15,10 +15,10 @@ from ..mixings import Identity, InvertibleMLP
 from ..pairs import Synthetic
 from ..spaces import Sphere
 from ..theory import loss_floor
-from ..training import Record, Schedule, embed, evaluate, train
+from ..training import Adam, Annealing, Record, Schedule, embed, evaluate, train
 
 KAPPA = 10 / 3  # of the experiments with three latents in "The Loss Is Not Enough"
-HOT = 1.0  # temperature of the first steps
+HOT = 1.0  # temperature of the first step
 READERS = (metrics.LinearR2(), metrics.MCC(), metrics.AngleError(normalise=True))
 
 
@@ -69,31 +69,23 @@ class Demo:
         self.seconds = 0.0
 
     def run(self, every: int = 100) -> Iterator[Record]:
-        optimizer = torch.optim.Adam(self.encoder.parameters(), lr=1e-2)
         # At the matched temperature one seed in ten settles in a fold, (|z_1|, z_2, z_3) up to rotation, and stays
-        # there. A hot fifth, in which every pair counts, puts the encoder beyond it.
-        hot = self.steps // 5
-        phases = (hot, InfoNCE(Dot(tau=HOT), InBatch()), None), (self.steps - hot, self.loss, Schedule())
-        done = 0
-        for steps, loss, schedule in phases:
-            if steps == 0:
-                continue
-            before = self.seconds
-            for record in train(
-                self.source,
-                self.encoder,
-                loss,
-                optimizer=optimizer,
-                steps=steps,
-                batch_size=self.batch_size,
-                generator=self._rng.pairs,
-                schedule=schedule,
-                every=every,
-                measure=lambda: self._scores(2048),
-            ):
-                self.seconds = before + record.seconds
-                yield replace(record, step=done + record.step, seconds=self.seconds)
-            done += steps
+        # there. A hot start, in which every pair counts, puts the encoder beyond it.
+        for record in train(
+            self.source,
+            self.encoder,
+            self.loss,
+            optimizer=Adam(lr=1e-2),
+            steps=self.steps,
+            batch_size=self.batch_size,
+            generator=self._rng.pairs,
+            schedule=Schedule(),
+            annealing=Annealing(start=HOT, end=1 / KAPPA),
+            every=every,
+            measure=lambda _: self._scores(2048),
+        ):
+            self.seconds = record.seconds
+            yield record
 
     def result(self) -> Recovery:
         value, error = self._fresh_loss()

@@ -6,6 +6,7 @@ from .candidates import Drawn as Drawn
 from .candidates import GroupMates as GroupMates
 from .candidates import InBatch as InBatch
 from .candidates import Union as Union
+from .cca import CovarianceContrast as CovarianceContrast
 from .ensemble import Ensemble as Ensemble
 from .infonce import InfoNCE as InfoNCE
 from .infonce import infonce as infonce

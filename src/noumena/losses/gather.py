@@ -36,6 +36,10 @@ class Gather:
             return rows
         return _GatherRows.apply(rows, self._counts_of(kind, rows), self.rank)  # pyright: ignore[reportReturnType]
 
+    def sum(self, value: Tensor) -> Tensor:
+        """The sum over processes of a tensor of one shape: what moments need, at a cost that no batch adds to."""
+        return value if self.world == 1 else _Sum.apply(value)  # pyright: ignore[reportReturnType]
+
     def offset(self, h: Tensor) -> int:
         """Where the local anchors `h` begin among the gathered ones."""
         return sum(self._counts_of("pairs", h)[: self.rank])
@@ -72,3 +76,18 @@ class _GatherRows(torch.autograd.Function):
         grad = grad.clone(memory_format=torch.contiguous_format)  # autograd's own tensor must not be summed into
         dist.all_reduce(grad)
         return grad.split(ctx.counts)[ctx.rank], None, None
+
+
+class _Sum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, value: Tensor) -> Tensor:
+        value = value.clone(memory_format=torch.contiguous_format)
+        dist.all_reduce(value)
+        return value
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad: Tensor):  # pyright: ignore[reportIncompatibleMethodOverride]
+        grad = grad.clone(memory_format=torch.contiguous_format)
+        dist.all_reduce(grad)
+        return grad

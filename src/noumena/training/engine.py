@@ -1,8 +1,7 @@
 """The training loop: a generator of records."""
 
-import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -10,30 +9,17 @@ from torch import nn
 
 from .. import _checks
 from ..batch import PairBatch, PairEmbeddings
-from ..losses.base import AbstractLoss, LossOutput
+from ..losses.base import AbstractLoss
 from ..pairs.base import AbstractPairSource
+from .checkpoint import Checkpoint
+from .describe import to_table
+from .divergence import check_embeddings, check_loss, check_parameters
+from .ema import EMA, Averaged
+from .optim import AbstractOptimizer
 from .record import Record
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """Learning rates over a run: a linear warm-up, then half a cosine down to zero.
-
-    Args:
-        warmup: Share of the steps spent warming up.
-    """
-
-    warmup: float = 0.02
-
-    def __post_init__(self) -> None:
-        _checks.within("warmup", self.warmup, 0.0, 1.0)
-
-    def factor(self, step: int, steps: int) -> float:
-        """What the learning rate is multiplied by at `step` of `steps`."""
-        warm = self.warmup * steps
-        if step < warm:
-            return (step + 1) / (warm + 1)
-        return 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1.0, steps - warm)))
+from .schedules import Annealing, BatchGrowth, Schedule
+from .state import State, Sums
+from .target import Target
 
 
 def train(
@@ -41,75 +27,217 @@ def train(
     encoder: nn.Module,
     loss: AbstractLoss,
     *,
-    optimizer: torch.optim.Optimizer,
+    optimizer: AbstractOptimizer | torch.optim.Optimizer,
     steps: int,
-    batch_size: int,
+    batch_size: int | BatchGrowth,
     generator: torch.Generator,
     schedule: Schedule | None = None,
+    annealing: Annealing | Sequence[Annealing] = (),
+    ema: EMA | None = None,
+    clip: float | None = None,
+    precision: str = "full",
     every: int = 100,
-    measure: Callable[[], dict[str, float]] | None = None,
+    measure: Callable[[nn.Module], Mapping[str, float]] | None = None,
+    until: Target | None = None,
+    streams: Mapping[str, torch.Generator] | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Iterator[Record]:
-    """Train, and yield a record every `every` steps. Stop whenever you like: leave the loop.
+    """Train, and yield a record every `every` steps and at the end. Stop whenever you like: leave the loop.
+
+    Dtype and device are the encoder's; the generator must be on that device. The same seed gives the same numbers on
+    the same machine with the same number of threads, whether or not the run was killed and resumed on the way.
+    Raises `Diverged`, which names the step and the likely cause, when training cannot go on.
 
     Args:
-        source: Draws the batches, `batch_size` pairs each.
-        encoder: Any module from observations to embeddings.
-        loss: Its learned values (temperature, precision) are trained if the optimiser holds them.
-        optimizer: Over the parameters of encoder and loss.
-        steps, batch_size: How long, and how many pairs a step.
+        source: Draws the batches.
+        encoder: Any module from observations to embeddings. With `ema` it holds the average when the run is over
+            (a loop that is left early leaves it the latest values).
+        loss: Its learned values (temperature, precision) are trained too.
+        optimizer: A description such as `Muon()`, built over encoder and loss; or an optimiser of torch's, which then
+            decides itself what it trains.
+        steps: How long.
+        batch_size: Pairs in a step: a number, or a growth over the run.
         generator: The stream of training pairs.
         schedule: Learning rates; constant by default.
+        annealing: Temperatures that move over the run.
+        ema: Measure, and end with, an average of the encoder.
+        clip: Largest norm of the gradient of everything that is trained; longer ones are shortened to it.
+        precision: "full", or "bf16" for matrix products in bfloat16 (autocast); losses stay in float32.
         every: Steps between records.
-        measure: Called for each record, with the model as it stands; returns named numbers.
+        measure: Called for each record with the encoder as it then stands; returns named numbers. `Evaluation` is one.
+        until: Ends the run at the first record that is good enough; needs `measure`.
+        streams: The generators that `measure` draws from, by name. A checkpoint keeps them beside `generator`.
+        checkpoint: Where the run is kept, and resumed from if it is there. A finished one yields nothing more. That
+            everything but `source` and `measure` is as before is checked; those two are the caller's to keep.
     """
     _checks.kind("source", source, AbstractPairSource, "Pass one such as `Given(x, x_pos)`.")
     _checks.kind("encoder", encoder, nn.Module, "Pass one such as `MLP(dim_in, dim_out, generator=generator)`.")
     _checks.kind("loss", loss, AbstractLoss, "Pass one such as `InfoNCE(Dot(tau=0.1))`.")
-    _checks.kind("optimizer", optimizer, torch.optim.Optimizer)
-    _checks.count("steps", steps)
-    _checks.count("batch_size", batch_size)
-    _checks.generator(generator)
-    _checks.count("every", every)
-    if not any(parameter.requires_grad for parameter in encoder.parameters()):
+    _checks.kind("optimizer", optimizer, (AbstractOptimizer, torch.optim.Optimizer), "Pass one such as `Muon()`.")
+    parameter = next((one for one in encoder.parameters() if one.requires_grad), None)
+    if parameter is None:
         raise ValueError("`encoder` must have parameters to train, got none.")
-    return _steps(source, encoder, loss, optimizer, steps, batch_size, generator, schedule, every, measure)
+    _checks.generator(generator, parameter.device)
+    plan = Plan(
+        steps=steps,
+        batch_size=batch_size,
+        schedule=schedule,
+        annealing=(annealing,) if isinstance(annealing, Annealing) else tuple(annealing),
+        ema=ema,
+        clip=clip,
+        precision=precision,
+        every=every,
+        until=until,
+    )
+    if until is not None and measure is None:
+        raise ValueError("`until` needs `measure`, which supplies its metric; pass an `Evaluation`.")
+    described = isinstance(optimizer, AbstractOptimizer)
+    state = State(
+        encoder=encoder,
+        loss=loss,
+        optimizers=optimizer.build(encoder, loss) if described else (optimizer,),
+        averaged=None if ema is None else Averaged(ema, encoder),
+        streams={"pairs": generator, **(streams or {})},
+        description=to_table(plan) | {"optimizer": to_table(optimizer) if described else type(optimizer).__name__},
+    )
+    controls = Controls(plan, state)
+    if checkpoint is not None and checkpoint.exists():
+        state.unpack(*checkpoint.read())
+    return _steps(source, state, plan, controls, measure, checkpoint)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run is asked to do, as data. The arguments are those of `train`."""
+
+    steps: int
+    batch_size: int | BatchGrowth
+    schedule: Schedule | None
+    annealing: tuple[Annealing, ...]
+    ema: EMA | None
+    clip: float | None
+    precision: str
+    every: int
+    until: Target | None
+
+    def __post_init__(self) -> None:
+        _checks.count("steps", self.steps)
+        if not isinstance(self.batch_size, BatchGrowth):
+            _checks.count("batch_size", self.batch_size)
+        for name, kind in {"schedule": Schedule, "ema": EMA, "until": Target}.items():
+            if getattr(self, name) is not None:
+                _checks.kind(name, getattr(self, name), kind)
+        for one in self.annealing:
+            _checks.kind("annealing", one, Annealing)
+        if self.clip is not None:
+            _checks.positive("clip", self.clip)
+        _checks.choice("precision", self.precision, ("full", "bf16"))
+        _checks.count("every", self.every)
+
+    def pairs(self, step: int) -> int:
+        size = self.batch_size
+        return size.size(step, self.steps) if isinstance(size, BatchGrowth) else size
+
+
+class Controls:
+    """Sets what the plan changes from step to step: a function of the step alone, so that nothing of it is saved."""
+
+    def __init__(self, plan: Plan, state: State) -> None:
+        self.plan = plan
+        self.optimizers = state.optimizers
+        self.rates = [group["lr"] for group in self.groups]
+        self.settings = [(one, one.targets(state.loss, state.encoder)) for one in plan.annealing]
+        self.set(0)  # a trained temperature is refused here, before the run
+
+    @property
+    def groups(self) -> list[dict]:
+        """Read anew each time: an optimiser that is restored has new ones."""
+        return [group for optimizer in self.optimizers for group in optimizer.param_groups]
+
+    def set(self, step: int) -> None:
+        """As `step`, counted from 0, asks."""
+        if self.plan.schedule is not None:
+            factor = self.plan.schedule.factor(step, self.plan.steps)
+            for group, rate in zip(self.groups, self.rates, strict=True):
+                group["lr"] = rate * factor
+        for annealing, targets in self.settings:
+            for target in targets:
+                target.set(annealing.value(step, self.plan.steps))  # pyright: ignore[reportCallIssue]
+
+    def restore(self) -> None:
+        """Hand the optimisers back at their own rates: a caller's may train again."""
+        for group, rate in zip(self.groups, self.rates, strict=True):
+            group["lr"] = rate
+
+    @property
+    def rate(self) -> float:
+        """The largest learning rate."""
+        return max(group["lr"] for group in self.groups)
 
 
 def _steps(
     source: AbstractPairSource,
-    encoder: nn.Module,
-    loss: AbstractLoss,
-    optimizer: torch.optim.Optimizer,
-    steps: int,
-    batch_size: int,
-    generator: torch.Generator,
-    schedule: Schedule | None,
-    every: int,
-    measure: Callable[[], dict[str, float]] | None,
+    state: State,
+    plan: Plan,
+    controls: Controls,
+    measure: Callable[[nn.Module], Mapping[str, float]] | None,
+    checkpoint: Checkpoint | None,
 ) -> Iterator[Record]:
     """The loop itself, apart so that a wrong call fails where it stands and not where its records are read."""
-    base_rates = [group["lr"] for group in optimizer.param_groups]
-    dtype = next(encoder.parameters()).dtype
-    seconds, since, losses, parts = 0.0, time.perf_counter(), 0.0, dict[str, float]()
-    covered = 0
-    for step in range(1, steps + 1):
-        if schedule is not None:
-            factor = schedule.factor(step - 1, steps)
-            for group, rate in zip(optimizer.param_groups, base_rates, strict=True):
-                group["lr"] = rate * factor
-        output = loss(embed(encoder, source.draw(batch_size, generator, dtype), loss))
+    trained = [parameter for group in controls.groups for parameter in group["params"]]
+    saved = state.seconds
+    since = time.perf_counter()
+    try:
+        while not state.finished:
+            controls.set(state.step)
+            _step(source, state, plan, controls.rate, trained)
+            state.finished = state.step == plan.steps
+            if due := state.step % plan.every == 0 or state.finished:
+                check_parameters(state.encoder, state.loss, state.step, controls.rate)
+            state.seconds += time.perf_counter() - since
+            if due:
+                metrics = {} if measure is None else {name: float(x) for name, x in measure(state.measured).items()}
+                state.finished = state.finished or (plan.until is not None and plan.until.reached(metrics))
+                yield state.record(metrics)
+                state.sums = Sums()
+            if checkpoint is not None and (state.finished or state.seconds - saved >= checkpoint.seconds):
+                checkpoint.write(*state.pack())
+                saved = state.seconds
+            since = time.perf_counter()
+        if state.averaged is not None:
+            state.averaged.copy_to(state.encoder)
+    finally:
+        controls.restore()
+
+
+def _step(source: AbstractPairSource, state: State, plan: Plan, rate: float, trained: Sequence[nn.Parameter]) -> None:
+    encoder, loss, step = state.encoder, state.loss, state.step + 1
+    first = next(encoder.parameters())
+    batch = source.draw(plan.pairs(state.step), state.streams["pairs"], first.dtype)
+    seen = None
+    try:
+        with torch.autocast(first.device.type, torch.bfloat16, enabled=plan.precision == "bf16"):
+            seen = embed(encoder, batch, loss)
+            output = loss(seen)
+    except ValueError as error:
+        if seen is not None:
+            check_embeddings(batch, seen, step, rate, encoder, loss)
+        error.add_note(f"at step {step}")
+        raise
+    value = float(output.total.detach())
+    state.first_loss = value if state.first_loss is None else state.first_loss
+    check_loss(value, state.first_loss, step, rate, loss, seen)
+    for optimizer in state.optimizers:
         optimizer.zero_grad(set_to_none=True)
-        output.total.backward()
+    output.total.backward()
+    if plan.clip is not None:
+        nn.utils.clip_grad_norm_(trained, plan.clip)
+    for optimizer in state.optimizers:
         optimizer.step()
-        covered += 1
-        losses += _finite_loss(output, step)
-        for name, part in output.parts.items():
-            parts[name] = parts.get(name, 0.0) + float(part)
-        if step % every == 0 or step == steps:
-            seconds += time.perf_counter() - since
-            means = {name: total / covered for name, total in parts.items()}
-            yield Record(step, seconds, losses / covered, means, {} if measure is None else measure())
-            since, losses, parts, covered = time.perf_counter(), 0.0, {}, 0
+    if state.averaged is not None:
+        state.averaged.update(encoder, step)
+    state.sums.add(value, output)
+    state.step = step
 
 
 def embed(encoder: nn.Module, batch: PairBatch, loss: AbstractLoss) -> PairEmbeddings:
@@ -127,12 +255,3 @@ def embed(encoder: nn.Module, batch: PairBatch, loss: AbstractLoss) -> PairEmbed
         h_neg = rest[0].reshape(*leading, -1)
     seen = (batch.z, batch.z_pos) if loss.uses_latents else (None, None)
     return PairEmbeddings(h, h_pos, h_neg, z=seen[0], z_pos=seen[1], group_size=batch.group_size)
-
-
-def _finite_loss(output: LossOutput, step: int) -> float:
-    value = float(output.total.detach())
-    if not math.isfinite(value):
-        raise ArithmeticError(
-            f"the loss is {value} at step {step}: training diverged. Lower the learning rate, or raise the temperature."
-        )
-    return value

@@ -1,6 +1,7 @@
 """An encoder on fresh draws -> metrics."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import nn
@@ -35,6 +36,23 @@ def evaluate(
         _checks.kind(f"metrics[{i}]", metric, AbstractMetric, "Pass metrics such as `MCC()`.")
     batch = source.draw(n, generator, _dtype(encoder))
     return {metric.name: metric(*_latents_and_embeddings(batch, encoder)) for metric in metrics}
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """`evaluate`, ready for `train(measure=...)`: an encoder -> the value of each metric on fresh draws.
+
+    Arguments as in `evaluate`. Pass `streams={"eval": generator}` too where the run keeps a checkpoint.
+    """
+
+    source: AbstractPairSource
+    metrics: Sequence[AbstractMetric]
+    n: int
+    generator: torch.Generator
+
+    def __call__(self, encoder: nn.Module) -> dict[str, float]:
+        scores = evaluate(self.source, encoder, self.metrics, n=self.n, generator=self.generator)
+        return {name: float(score) for name, score in scores.items()}
 
 
 def _latents_and_embeddings(batch: PairBatch, encoder: nn.Module) -> tuple[torch.Tensor, torch.Tensor]:
