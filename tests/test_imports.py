@@ -19,9 +19,10 @@ ALLOWED = {
     "theory": BASIS | {"spaces"} | WORLD | {"losses"},
     "pairs": BASIS | {"spaces"} | WORLD,
     "training": BASIS | {"pairs.base", "losses.base", "metrics.base"},
-    "experiments": BASIS | {"spaces"} | WORLD | LEARNER | READER | {"theory", "pairs", "training"},
+    "experiments": BASIS | {"__version__"} | {"spaces"} | WORLD | LEARNER | READER | {"theory", "pairs", "training"},
     "bench": BASIS | {"spaces"} | WORLD | LEARNER | READER | {"theory", "pairs", "training"},
-    "cli": {"experiments", "bench", "", "__init__"},
+    "report": BASIS | {"training.record"},
+    "cli": {"experiments", "bench", "report", "", "__init__"},
     "__main__": {"cli"},
     "__init__": None,  # names everything, imports on use
 }

@@ -72,6 +72,49 @@ def demo(
     run_demo(seed=seed, steps=steps, as_json=json)
 
 
+@app.command("list")
+def list_tables(
+    table: Annotated[
+        str | None, typer.Argument(help="One, such as zimmermann2021/table1, or the path of a file; all if left out.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the tables: rows, published numbers, recipes."""
+    from .list import run_list
+
+    run_list(table, as_json=json)
+
+
+@app.command()
+def run(
+    table: Annotated[str, typer.Argument(help="A table of `noumena list`, or a file of your own ending in .toml.")],
+    row: Annotated[list[str] | None, typer.Option("--row", help="Only this row; may be repeated.")] = None,
+    seeds: Annotated[
+        str | None, typer.Option(help="How many of the table's seeds (3), a range (100-104), or a list (1,7).")
+    ] = None,
+    recipe: Annotated[str, typer.Option(help="fast (ours) or published (theirs, days long).")] = "fast",
+    out: Annotated[str, typer.Option(help="Folder of the runs; finished ones are skipped, others resumed.")] = "runs",
+    place: Annotated[str, typer.Option(help="local: one after another; workers: one process for each core.")] = "local",
+    baselines: Annotated[bool, typer.Option(help="Run the rows' baselines too.")] = True,
+    json: Json = False,
+) -> None:
+    """Recompute a published table beside the printed numbers. Ctrl-C loses nothing: run it again to go on."""
+    from .run import run_table
+
+    run_table(table, row or [], seeds, recipe, out, place, baselines, as_json=json)
+
+
+@app.command()
+def report(
+    out: Annotated[str, typer.Argument(help="Folder of runs.")] = "runs",
+    json: Json = False,
+) -> None:
+    """Print measured beside published numbers, with spread over seeds."""
+    from .report import run_report
+
+    run_report(out, as_json=json)
+
+
 @app.command()
 def bench(
     parts: Annotated[

@@ -1,0 +1,136 @@
+"""`noumena list`: the tables, their rows and the numbers printed for them."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ..experiments.spec import BASELINES, RECIPES, Reported, Row, load_table, table_names
+from ..experiments.spec import Table as TableFile
+
+TITLES = {"linear_r2_in_sample": "R²", "mcc_in_sample": "MCC", "angle_error": "angle"}
+
+
+def run_list(name: str | None, as_json: bool) -> None:
+    tables = [load_table(one) for one in ([name] if name is not None else table_names())]
+    if as_json:
+        print(json.dumps({"tables": [_to_dict(table) for table in tables]}))
+        return
+    console = Console()
+    for table in tables:
+        _heading(console, table)
+        console.print(_overview(table) if name is None else _numbers(table))
+        if name is not None:
+            _rest(console, table)
+    if name is None:
+        _line(console, "R² and MCC are fitted and scored on the same rows, as printed in the papers.")
+        _line(console, "`noumena list TABLE` adds names, spreads, baselines and notes.")
+
+
+def _heading(console: Console, table: TableFile) -> None:
+    console.rule(table.name, align="left")
+    _line(console, f"{table.title}. {table.source}. {len(table.seeds)} seeds; recipes are steps x pairs.")
+
+
+def _overview(table: TableFile) -> Table:
+    """One line for each row, narrow enough for 80 columns: means alone."""
+    metrics = list(dict.fromkeys(number.metric for row in table.rows for number in row.reported))
+    shown = _table("row", *(TITLES.get(metric, metric) for metric in metrics), *RECIPES)
+    for row in table.rows:
+        means = {number.metric: f"{number.mean:.4f}" for number in row.reported}
+        shown.add_row(row.id, *(means.get(metric, "") for metric in metrics), *(_budget(row, one) for one in RECIPES))
+    return shown
+
+
+def _numbers(table: TableFile) -> Table:
+    """One line for each reported number, with those of the baselines."""
+    baselines = [name for name in BASELINES if any(name in row.baselines for row in table.rows)]
+    shown = _table("row", "metric", "reported", *baselines)
+    for row in table.rows:
+        given = {name: {one.metric: _number(one) for one in numbers} for name, numbers in row.baselines.items()}
+        for i, number in enumerate(row.reported):
+            others = (given.get(baseline, {}).get(number.metric, "") for baseline in baselines)
+            shown.add_row(row.id if i == 0 else "", number.metric, _number(number), *others)
+    return shown
+
+
+def _rest(console: Console, table: TableFile) -> None:
+    """Names and recipes of the rows, and every note once, with the rows that it speaks of."""
+    for row in table.rows:
+        budgets = "; ".join(f"{recipe} {_budget(row, recipe)}" for recipe in row.recipes)
+        _line(console, f"{row.id}: {row.name} ({budgets})")
+    console.print()
+    for note in table.notes:
+        _line(console, f"- {note}")
+    for label, of in {"": lambda row: row.notes, **{one: _recipe_notes(one) for one in RECIPES}}.items():
+        for note in dict.fromkeys(note for row in table.rows for note in of(row)):
+            rows = [row.id for row in table.rows if note in of(row)]
+            where = " ".join(filter(None, (label, "" if len(rows) == len(table.rows) else ", ".join(rows))))
+            _line(console, f"- {where}: {note}" if where else f"- {note}")
+
+
+def _recipe_notes(recipe: str) -> Callable[[Row], tuple[str, ...]]:
+    return lambda row: row.recipe_notes.get(recipe, ())
+
+
+def _line(console: Console, text: str) -> None:
+    # Brackets and numbers of a note are text, not markup.
+    console.print(text, markup=False, highlight=False)
+
+
+def _table(*headings: str) -> Table:
+    shown = Table(box=box.SIMPLE, show_edge=False, pad_edge=False, collapse_padding=True)
+    for heading in headings:
+        shown.add_column(heading, justify="left" if heading in ("row", "metric") else "right", no_wrap=True)
+    return shown
+
+
+def _number(reported: Reported) -> str:
+    return f"{reported.mean:.4f}" + ("" if reported.spread is None else f" ± {reported.spread:.4f}")
+
+
+def _budget(row: Row, recipe: str) -> str:
+    if recipe not in row.recipes:
+        return ""
+    train = row.recipes[recipe]["train"]
+    return f"{train['steps']} x {_pairs(train['batch_size'])}"
+
+
+def _pairs(batch_size: int | Mapping[str, Any]) -> str:
+    if isinstance(batch_size, int):
+        return str(batch_size)
+    return f"{batch_size.get('start', '?')}-{batch_size.get('end', '?')}"
+
+
+def _to_dict(table: TableFile) -> dict[str, Any]:
+    return {
+        "name": table.name,
+        "title": table.title,
+        "source": table.source,
+        "seeds": list(table.seeds),
+        "notes": list(table.notes),
+        "rows": [
+            {
+                "id": row.id,
+                "name": row.name,
+                "notes": list(row.notes),
+                "reported": [asdict(number) for number in row.reported],
+                "baselines": {name: [asdict(number) for number in given] for name, given in row.baselines.items()},
+                "recipes": {
+                    recipe: {
+                        "steps": row.recipes[recipe]["train"]["steps"],
+                        "batch_size": row.recipes[recipe]["train"]["batch_size"],
+                        "baselines": list(row.baselines_of(recipe)),
+                        "notes": list(row.recipe_notes[recipe]),
+                        "digest": row.describe(recipe).digest,
+                    }
+                    for recipe in row.recipes
+                },
+            }
+            for row in table.rows
+        ],
+    }

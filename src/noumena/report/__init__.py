@@ -1,0 +1,1 @@
+"""Run folders -> tables. Reads what runs left behind, and recomputes nothing."""

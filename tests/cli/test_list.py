@@ -1,0 +1,53 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from noumena.experiments.spec import table_names
+
+
+def call(*arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "noumena", "list", *arguments], capture_output=True, text=True)
+
+
+def test_it_prints_what_a_program_can_read():
+    done = call("--json")
+    assert done.returncode == 0 and not done.stderr
+    tables = {table["name"]: table for table in json.loads(done.stdout)["tables"]}
+    assert list(tables) == table_names()
+    row = tables["zimmermann2021/table1"]["rows"][0]
+    assert row["id"] == "1.1" and row["reported"][0]["mean"] == 0.9942
+    assert row["recipes"]["published"]["steps"] == 300_003 and "supervised" in row["recipes"]["fast"]["baselines"]
+
+
+@pytest.mark.parametrize("arguments", [(), ("loss_is_not_enough/holds",)])
+def test_it_prints_tables(arguments):
+    done = call(*arguments)
+    assert done.returncode == 0 and "0.9996" in done.stdout and not done.stderr
+    assert "…" not in done.stdout, "a cell is cut at 80 columns"
+
+
+def test_a_table_of_your_own_can_be_listed(tmp_path):
+    own = tmp_path / "own.toml"
+    own.write_text("titel = 'x'")
+    done = call(str(own))
+    assert done.returncode == 2 and "did you mean `title`?" in done.stderr
+
+
+def test_a_wrong_name_is_answered_with_the_nearest():
+    done = call("zimmermann2021/tabel1")
+    assert done.returncode == 2 and not done.stdout
+    assert len(done.stderr.splitlines()) == 1 and "did you mean `zimmermann2021/table1`?" in done.stderr
+
+
+def test_listing_does_not_import_torch():
+    code = (
+        "import sys; sys.argv = ['noumena', 'list', '--json']\n"
+        "from noumena.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit as stop: assert not stop.code, stop.code\n"
+        "print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"
