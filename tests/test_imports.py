@@ -8,7 +8,7 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[1] / "src" / "noumena"
 
 # A package may import those of lower levels that its entry names, and itself.
-BASIS = {path.stem for path in SOURCE.glob("_*.py") if not path.stem.startswith("__")} | {"batch"}
+BASIS = {path.stem for path in SOURCE.glob("_*.py") if not path.stem.startswith("__")} | {"batch", "finding"}
 WORLD = {"marginals", "conditionals", "mixings"}
 LEARNER = {"encoders", "losses"}
 READER = {"metrics"}
@@ -17,9 +17,16 @@ ALLOWED = {
     "spaces": BASIS,
     **{name: BASIS | {"spaces"} for name in WORLD | LEARNER | READER},
     "theory": BASIS | {"spaces"} | WORLD | {"losses"},
+    "diagnostics": BASIS | {"spaces"} | WORLD | {"losses"},
     "pairs": BASIS | {"spaces"} | WORLD,
     "training": BASIS | {"pairs.base", "losses.base", "metrics.base"},
-    "experiments": BASIS | {"__version__"} | {"spaces"} | WORLD | LEARNER | READER | {"theory", "pairs", "training"},
+    "experiments": BASIS
+    | {"__version__"}
+    | {"spaces"}
+    | WORLD
+    | LEARNER
+    | READER
+    | {"theory", "diagnostics", "pairs", "training"},
     "bench": BASIS | {"spaces"} | WORLD | LEARNER | READER | {"theory", "pairs", "training"},
     "report": BASIS | {"training.record"},
     "cli": {"experiments", "bench", "report", "", "__init__"},

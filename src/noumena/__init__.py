@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from . import batch as batch
     from . import conditionals as conditionals
+    from . import diagnostics as diagnostics
     from . import encoders as encoders
     from . import losses as losses
     from . import marginals as marginals
@@ -36,6 +37,7 @@ __all__ = [
     "__version__",
     "batch",
     "conditionals",
+    "diagnostics",
     "encoders",
     "losses",
     "marginals",

@@ -86,7 +86,7 @@ def _same(one: torch.nn.Module, other: torch.nn.Module) -> bool:
         ("base.mixing", {"kind": "patches.Patches", "slices": 0}, "`mixing`: `slices` must be at least 1"),
         ("base.mixing", {"kind": "identity.Identity", "dim": 4}, "`pairs`: `mixing` must take 3 latents"),
         ("base.mixing", "noumena.encoders.Free", "`mixing`: `kind` must be a `AbstractMixing`, got `Free`"),
-        ("base.metrics", ["linear.LinearR2", "linear.LinearR2"], "`metrics` must not name one twice"),
+        ("base.metrics", ["linear.LinearR2", "linear.LinearR2"], "`metrics` and `diagnostics` must not name one twice"),
         ("row.0.reported", [{"metric": "lnear_r2", "mean": 1.0, "source": ""}], "did you mean `linear_r2`?"),
         ("base.recipes.fast.encoder.activation", "relo", "`encoder`: `activation` cannot be 'relo'"),
         ("base.recipes.fast.loss.score.tau", -1.0, "`loss`.score: `tau` must be positive, got -1.0"),

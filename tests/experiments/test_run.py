@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import pytest
 
+from noumena.experiments.folder import CHECKPOINT, OUTCOME, RECORDS, SAMPLE, outcome, records
 from noumena.experiments.place import each
-from noumena.experiments.run import CHECKPOINT, OUTCOME, RECORDS, outcome, perform, records, tasks
+from noumena.experiments.run import perform, tasks
 from noumena.experiments.spec import load_table
 
 
@@ -27,7 +28,7 @@ def test_a_run_leaves_a_whole_folder(table_file, tmp_path):
     (task, *_) = chosen(table_file, tmp_path / "runs")
     found = perform(task)
     assert found.metrics.keys() == {"linear_r2", "angle_error"} and found.steps == 60
-    assert {path.name for path in task.folder.iterdir()} == {"description.json", RECORDS, CHECKPOINT, OUTCOME}
+    assert {path.name for path in task.folder.iterdir()} == {"description.json", RECORDS, CHECKPOINT, SAMPLE, OUTCOME}
     assert [record.step for record in records(task.folder)] == [20, 40, 60]
     description = json.loads((task.folder / "description.json").read_text())
     assert description["reported"][0]["mean"] == 0.9 and description["seed"] == 0

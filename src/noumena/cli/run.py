@@ -9,8 +9,9 @@ from rich.live import Live
 from rich.table import Table
 
 from ..experiments.build import check
+from ..experiments.folder import Outcome, outcome, records
 from ..experiments.place import each
-from ..experiments.run import Outcome, Task, outcome, perform, records, tasks
+from ..experiments.run import Task, perform, tasks
 from ..experiments.spec import RECIPES, load_table
 from .report import run_report
 

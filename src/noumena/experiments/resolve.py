@@ -24,6 +24,8 @@ PACKAGES = {
     "encoder": ("encoders", "spaces"),
     "loss": ("losses", "losses.scores"),
     "metrics": ("metrics",),
+    "diagnostics": ("diagnostics", "losses.scores", "conditionals"),
+    "compute": ("theory", "losses.scores", "losses", "pairs", "conditionals", "spaces"),
     "train": ("training",),
 }
 
@@ -35,6 +37,7 @@ SUPPLIED = {
     "pairs": ("marginal", "conditional", "mixing"),
     "encoder": ("dim", "dim_in", "dim_out", "generator"),
     "loss": ("dim", "generator"),
+    "compute": ("space", "marginal", "conditional", "mixing"),
 }
 
 
@@ -73,6 +76,12 @@ def resolve(given: Mapping[str, Any], section: str, where: str) -> Plan:
         where: Table and row, for errors.
     """
     return _resolved(given, section, f"{where}, `{section}`", SUPPLIED.get(section, ()))
+
+
+def resolve_stage(given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The plans of a stage's `pairs` and `loss`, and the arguments of its `train`."""
+    plans: dict[str, Any] = {key: resolve(given[key], key, where) for key in ("pairs", "loss")}
+    return {**plans, "train": resolve_train(given["train"], where)}
 
 
 def resolve_train(given: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -1,9 +1,8 @@
 """One row, recipe and seed, run to the end in a folder of its own; killed at any moment, it goes on from there."""
 
 import hashlib
-import json
-import os
 import platform
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -11,15 +10,28 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from .. import __version__
-from ..training import Checkpoint, Evaluation, Record, train
-from .build import Experiment, build
+from .._rng import streams
+from ..diagnostics import Subject
+from ..finding import Curve, Finding
+from ..training import Checkpoint, Record, train
+from .build import Experiment, Stage, build, build_computation, milestones
 from .description import Description
+from .fit import floor, fresh_loss
+from .folder import (
+    BEFORE,
+    CHECKPOINT,
+    DESCRIPTION,
+    Outcome,
+    keep,
+    outcome,
+    write_json,
+    write_outcome,
+    write_sample,
+)
 from .spec import Table
-
-DESCRIPTION, RECORDS, OUTCOME = "description.json", "records.jsonl", "outcome.json"
-CHECKPOINT = "checkpoint.safetensors"
 
 
 @dataclass(frozen=True)
@@ -51,107 +63,118 @@ class Task:
         return Path(self.out) / description.table.removesuffix(".toml") / description.row / learner / name
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A finished run.
-
-    Attributes:
-        table, row, recipe, baseline, seed: What was run.
-        steps, seconds: Of training; 0 where nothing is trained.
-        loss: Mean over the last record's steps; None where nothing is trained.
-        metrics: On fresh anchors, by name.
-        digest, code: Of the description and of the package's source.
-        machine: Where it ran.
-    """
-
-    table: str
-    row: str
-    recipe: str
-    baseline: str | None
-    seed: int
-    steps: int
-    seconds: float
-    loss: float | None
-    metrics: dict[str, float]
-    digest: str
-    code: str
-    machine: dict[str, Any]
-
-
 def perform(task: Task) -> Outcome:
     """Run the task, resume it, or return what it has come to if it is finished.
 
-    A run folder holds the resolved description, the records as lines of JSON, a checkpoint, and the outcome, whose
-    presence says that the run is over. Every file is whole at every moment, but for the records' last line.
+    A run folder holds the resolved description, the records as lines of JSON, a checkpoint, a sample to look at, and
+    the outcome, whose presence says that the run is over. Every file is whole at every moment, but for the records'
+    last line.
     """
     folder = task.folder
     finished = outcome(folder)
     if finished is not None:
         return finished
     folder.mkdir(parents=True, exist_ok=True)
-    _replace(folder / DESCRIPTION, json.dumps(_describe(task), indent=1, sort_keys=True))
+    write_json(folder / DESCRIPTION, _describe(task))
     threads = torch.get_num_threads()
     torch.set_num_threads(task.threads)
     try:
-        last = _last_record(build(task.description, task.seed, task.device), folder)
+        found = _computed(task) if "compute" in task.description.sections else _trained(task)
     finally:
         torch.set_num_threads(threads)
+    write_outcome(folder, found)
+    return found
+
+
+def _trained(task: Task) -> Outcome:
+    experiment = build(task.description, task.seed, task.device)
+    if experiment.loss is None:
+        return _outcome(task, metrics=experiment.measure(experiment.encoder))
+    kept = _train(experiment, task.folder)
+    description, last = task.description, kept[-1]
+    reached = milestones(description, [record.metrics for record in kept])
+    finding = _read(experiment)
+    write_sample(task.folder, _sample(experiment))
+    return _outcome(
+        task,
+        steps=last.step,
+        seconds=last.seconds,
+        loss=last.loss,
+        metrics=last.metrics
+        | finding.values
+        | {name: float(kept[index].step) for name, index in reached.items() if index is not None},
+        fresh_loss=fresh_loss(experiment),
+        floor=floor(experiment),
+        curves={name: curve.to_dict() for name, curve in finding.curves.items()},
+    )
+
+
+def _train(experiment: Experiment, folder: Path) -> list[Record]:
+    """All stages, each from where it was left; the records of the last one."""
+    assert experiment.loss is not None and experiment.training is not None
+    stages = [] if experiment.before is None else [(BEFORE, experiment.before)]
+    stages.append(("", Stage(experiment.source, experiment.loss, experiment.training)))
+    kept: list[Record] = []
+    for prefix, stage in stages:
+        checkpoint = Checkpoint(folder / f"{prefix}{CHECKPOINT}")
+        coming = train(
+            stage.source,
+            experiment.encoder,
+            stage.loss,
+            **stage.training,
+            generator=experiment.streams.pairs,
+            measure=experiment.measure,
+            streams={"eval": experiment.streams.eval},
+            checkpoint=checkpoint,
+        )
+        kept = keep(folder, coming, after=checkpoint.step(), stage=prefix)
+    return kept
+
+
+def _read(experiment: Experiment) -> Finding:
+    """What the diagnostics say of the trained encoder."""
+    subject = Subject(experiment.test, experiment.encoder, experiment.loss, experiment.source)
+    values: dict[str, float] = {}
+    curves: dict[str, Curve] = {}
+    for diagnostic in experiment.diagnostics:
+        found = diagnostic(subject, experiment.streams.eval)
+        values |= found.values
+        curves |= found.curves
+    return Finding(values, curves)
+
+
+@torch.no_grad()
+def _sample(experiment: Experiment, n: int = 1024) -> dict[str, Tensor]:
+    """Latents, observations and embeddings of fresh anchors, for pictures."""
+    first = next(experiment.encoder.parameters())
+    batch = experiment.test.draw(n, experiment.streams.eval, first.dtype)
+    assert batch.z is not None
+    experiment.encoder.eval()
+    return {"z": batch.z.cpu(), "x": batch.x.cpu(), "h": experiment.encoder(batch.x).cpu()}
+
+
+def _computed(task: Task) -> Outcome:
+    began = time.perf_counter()
+    computation = build_computation(task.description, task.seed)
+    finding = computation(streams(task.seed, task.device).eval)
+    curves = {name: curve.to_dict() for name, curve in finding.curves.items()}
+    return _outcome(task, metrics=finding.values, curves=curves, seconds=time.perf_counter() - began)
+
+
+def _outcome(task: Task, *, metrics: dict[str, float], **rest: Any) -> Outcome:
     description = task.description
-    found = Outcome(
+    return Outcome(
         table=description.table,
         row=description.row,
         recipe=description.recipe,
         baseline=description.baseline,
         seed=task.seed,
-        steps=last.step,
-        seconds=last.seconds,
-        loss=last.loss if last.step else None,
-        metrics=last.metrics,
+        metrics=metrics,
         digest=description.digest,
         code=code_version(),
         machine=_machine(task),
+        **{"steps": 0, "seconds": 0.0, "loss": None, **rest},
     )
-    _replace(folder / OUTCOME, json.dumps(asdict(found), indent=1))
-    return found
-
-
-def outcome(folder: Path) -> Outcome | None:
-    """What a run has come to; None while it is not finished."""
-    path = folder / OUTCOME
-    return Outcome(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
-
-
-def records(folder: Path) -> list[Record]:
-    """The records of a run so far; a last line that is being written is left out."""
-    path = folder / RECORDS
-    if not path.is_file():
-        return []
-    return [Record.from_json(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
-
-
-def _last_record(experiment: Experiment, folder: Path) -> Record:
-    measure = Evaluation(experiment.source, experiment.metrics, experiment.evaluation, experiment.streams.eval)
-    if experiment.loss is None or experiment.training is None:
-        return Record(step=0, seconds=0.0, loss=0.0, metrics=measure(experiment.encoder))
-    checkpoint = Checkpoint(folder / CHECKPOINT)
-    # Records beyond the checkpoint are handed out again by the resumed run.
-    kept = [record for record in records(folder) if record.step <= checkpoint.step()]
-    _replace(folder / RECORDS, "".join(f"{record.to_json()}\n" for record in kept))
-    with open(folder / RECORDS, "a", encoding="utf-8") as file:
-        for record in train(
-            experiment.source,
-            experiment.encoder,
-            experiment.loss,
-            **experiment.training,
-            generator=experiment.streams.pairs,
-            measure=measure,
-            streams={"eval": experiment.streams.eval},
-            checkpoint=checkpoint,
-        ):
-            file.write(f"{record.to_json()}\n")
-            file.flush()
-            kept.append(record)
-    return kept[-1]
 
 
 def _describe(task: Task) -> dict[str, Any]:
@@ -180,16 +203,6 @@ def code_version() -> str:
     for path in sorted(root.rglob("*.py")):
         digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
     return f"{__version__}+{digest.hexdigest()[:12]}"
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file so that it is either the old one or the new one, whole."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    with open(temporary, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
 
 
 def tasks(

@@ -12,9 +12,10 @@
     name = "..."
     conditional = { kind = "vmf.VonMisesFisher", kappa = 1.0 }
 
-The world (`space`, `marginal`, `conditional`, `mixing`) and how it is read (`metrics`, `evaluation`) belong to the
-row; a recipe says only how one learns (`pairs`, `encoder`, `loss`, `train`). So every recipe of a row is measured in
-the same world by the same metrics, by construction.
+The world (`space`, `marginal`, `conditional`, `mixing`) and how it is read (`metrics`, `diagnostics`, `evaluation`,
+`test`, `milestones`) belong to the row; a recipe says only how one learns (`pairs`, `encoder`, `loss`, `train`,
+`pretrain`), or what is computed without learning (`compute`). So every recipe of a row is measured in the same world by
+the same metrics, by construction.
 
 A row inherits `[base]` by `description.merge`; a recipe is base.recipes.NAME, then row.recipes.NAME. Notes add up.
 Everything is validated on loading, except that classes exist and take their arguments, which needs them imported:
@@ -28,21 +29,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import _toml
+from . import _toml, sections
 from ._names import nearest
 from .description import Description, merge
+from .sections import BASELINES as BASELINES
+from .sections import LEARNER, SHARED, VARIANTS, WORLD
+from .sections import RECIPES as RECIPES
 
 TABLES = Path(__file__).parent / "tables"
 
-RECIPES = ("published", "fast")
-VARIANTS = ("supervised", "plain")  # sections of a recipe that change it into a baseline
-BASELINES = ("identity", *VARIANTS)
-WORLD = ("space", "marginal", "conditional", "mixing")
-LEARNER = ("pairs", "encoder", "loss", "train")
 LOSS = "loss"  # may be reported beside metrics
 
 _PAIRS = {"kind": "synthetic.Synthetic"}
-_SHARED = (*WORLD, "world_seed", "metrics", "evaluation", "recipes", "baselines", "notes")
+_TRAIN = ("steps", "batch_size", "optimizer")
 
 
 @dataclass(frozen=True)
@@ -70,11 +69,15 @@ class Row:
     Attributes:
         table, id, name: What it is called.
         world: `space`, `marginal`, `conditional`, `mixing`, `metrics`, `evaluation` (fresh anchors that scores are
-            measured on) and perhaps `world_seed` (whose mixing all seeds share; by default each draws its own).
-        recipes: By name: `pairs`, `encoder`, `loss`, `train`, and perhaps the changes to these that make a baseline:
-            `supervised`, which is shown the latents, and `plain`, InfoNCE where the recipe has another objective.
+            measured on) and perhaps `world_seed` (whose mixing all seeds share; by default each draws its own), `test`
+            (the laws that scores are measured under, where others than in training), `diagnostics` and `milestones`
+            (levels of a metric whose first step is kept).
+        recipes: By name: `pairs`, `encoder`, `loss`, `train`, perhaps `pretrain` (how the encoder is trained before),
+            and perhaps the changes to these that make a baseline: `supervised`, which is shown the latents, and
+            `plain`, InfoNCE where the recipe has another objective. Or `compute` alone: nothing is trained.
         reported: Numbers of the row; `baselines` has those of its baselines, by name.
         notes, recipe_notes: Quirks of the published setting, and deviations from it.
+        sweep: Where the row stands in a figure that varies one number: `name`, `value` and perhaps `series`.
     """
 
     table: str
@@ -86,6 +89,7 @@ class Row:
     baselines: Mapping[str, tuple[Reported, ...]]
     notes: tuple[str, ...]
     recipe_notes: Mapping[str, tuple[str, ...]]
+    sweep: Mapping[str, Any] | None = None
 
     def describe(self, recipe: str, baseline: str | None = None) -> Description:
         """The row under a recipe, as the data that decide its numbers."""
@@ -94,16 +98,21 @@ class Row:
         known = self.baselines_of(recipe)
         if baseline is not None and baseline not in known:
             raise LookupError(f"{self._where}, recipe `{recipe}`: no baseline `{baseline}`; {nearest(baseline, known)}")
-        learner = {key: value for key, value in self.recipes[recipe].items() if key in LEARNER}
-        if baseline == "identity":
+        given = self.recipes[recipe]
+        learner = {key: given[key] for key in (*LEARNER, "pretrain") if key in given}
+        if "compute" in given:
+            learner = {"compute": given["compute"]}
+        elif baseline == "identity":
             learner = {"pairs": _PAIRS}
         elif baseline is not None:
-            learner = merge(learner, self.recipes[recipe][baseline])
+            learner = merge(learner, given[baseline])
+            learner.pop("pretrain", None)  # a baseline learns in one stage
         return Description(self.table, self.id, recipe, baseline, {**self.world, **learner})
 
     def baselines_of(self, recipe: str) -> tuple[str, ...]:
         """What can stand beside the row under a recipe: the identity always, and what the recipe describes."""
-        return ("identity", *(variant for variant in VARIANTS if variant in self.recipes[recipe]))
+        given = self.recipes[recipe]
+        return () if "compute" in given else ("identity", *(variant for variant in VARIANTS if variant in given))
 
     @property
     def _where(self) -> str:
@@ -159,7 +168,7 @@ def parse_table(name: str, content: Mapping[str, Any]) -> Table:
     seeds = [_toml.count(name, "seeds", seed, 0) for seed in _toml.of_kind(name, "seeds", content["seeds"], list)]
     if not seeds or len(set(seeds)) < len(seeds):
         raise ValueError(f"{name}: `seeds` must name at least one seed and none twice, got {seeds}.")
-    base = _checked(f"{name}, base", _toml.of_kind(name, "base", content.get("base", {}), dict), _SHARED)
+    base = sections.row(f"{name}, base", _toml.of_kind(name, "base", content.get("base", {}), dict), SHARED)
     given = _toml.of_kind(name, "row", content["row"], list)
     rows = tuple(_row(name, i, _toml.of_kind(name, f"row[{i}]", row, dict), base) for i, row in enumerate(given))
     ids = [row.id for row in rows]
@@ -184,18 +193,26 @@ def _row(table: str, index: int, given: Mapping[str, Any], base: Mapping[str, An
             f"{where}: `id` names a folder, so it must be made of letters, digits, `_`, `-`, `.`; got {id!r}."
         )
     where = f"{table}, row `{id}`"
-    merged = merge(base, _checked(where, given, ("id", "name", "reported", *_SHARED)))
-    _toml.required_keys(where, merged, (*WORLD, "metrics", "recipes"))
+    merged = merge(base, sections.row(where, given, ("id", "name", "reported", *SHARED)))
+    _toml.required_keys(where, merged, (*WORLD, "recipes"))
     recipes = {name: {"pairs": _PAIRS, **recipe} for name, recipe in merged["recipes"].items()}
-    baselines = {name: _reported(where, numbers) for name, numbers in merged.get("baselines", {}).items()}
-    for name, recipe in recipes.items():
-        _toml.required_keys(f"{where}, recipe `{name}`", recipe, LEARNER)
+    for recipe in recipes.values():
         recipe.pop("notes", None)
-        _toml.required_keys(f"{where}, recipe `{name}`, train", recipe["train"], ("steps", "batch_size", "optimizer"))
-        _toml.required_keys(f"{where}, recipe `{name}`", recipe, baselines.keys() - {"identity"})
-    world = {key: merged[key] for key in (*WORLD, "metrics")} | {"evaluation": merged.get("evaluation", 4096)}
-    if "world_seed" in merged:
-        world["world_seed"] = merged["world_seed"]
+    trained = [name for name, recipe in recipes.items() if "compute" not in recipe]
+    if trained:
+        _toml.required_keys(where, merged, ("metrics",))
+    baselines = {name: _reported(where, numbers) for name, numbers in merged.get("baselines", {}).items()}
+    for name in trained:
+        here, recipe = f"{where}, recipe `{name}`", recipes[name]
+        _toml.required_keys(here, recipe, LEARNER)
+        _toml.required_keys(f"{here}, train", recipe["train"], _TRAIN)
+        _toml.required_keys(here, recipe, baselines.keys() - {"identity"})
+        if "pretrain" in recipe:
+            stage = recipe["pretrain"] = merge({key: recipe[key] for key in sections.STAGE}, recipe["pretrain"])
+            _toml.required_keys(f"{here}, pretrain, train", stage["train"], _TRAIN)
+    kept = ("metrics", "world_seed", "test", "diagnostics", "milestones")
+    world = {key: merged[key] for key in (*WORLD, *kept) if key in merged}
+    world |= {"metrics": world.get("metrics", []), "evaluation": merged.get("evaluation", 4096)}
     return Row(
         table=table,
         id=id,
@@ -208,57 +225,8 @@ def _row(table: str, index: int, given: Mapping[str, Any], base: Mapping[str, An
         recipe_notes={
             name: _notes(*(part.get("recipes", {}).get(name, {}) for part in (base, given))) for name in recipes
         },
+        sweep=merged.get("sweep"),
     )
-
-
-def _checked(where: str, given: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
-    """`[base]` or a row, with its keys and types checked and the short forms written out."""
-    _toml.known_keys(where, given, keys)
-    checked = dict(given)
-    _toml.texts(where, "notes", given.get("notes", []))
-    for key in WORLD:
-        if key in given:
-            checked[key] = _component(where, key, given[key])
-    if "metrics" in given:
-        metrics = _toml.of_kind(where, "metrics", given["metrics"], list)
-        checked["metrics"] = [_component(where, f"metrics[{i}]", metric) for i, metric in enumerate(metrics)]
-        if not metrics or any("kind" not in metric for metric in checked["metrics"]):
-            raise ValueError(f"{where}: `metrics` must list at least one, each with a `kind`.")
-    for key, low in (("evaluation", 1), ("world_seed", 0)):
-        if key in given:
-            _toml.count(where, key, given[key], low)
-    if "recipes" in given:
-        recipes = _toml.of_kind(where, "recipes", given["recipes"], dict)
-        _toml.known_keys(f"{where}, recipes", recipes, RECIPES)
-        checked["recipes"] = {name: _recipe(f"{where}, recipe `{name}`", recipe) for name, recipe in recipes.items()}
-    if "baselines" in given:
-        baselines = _toml.of_kind(where, "baselines", given["baselines"], dict)
-        _toml.known_keys(f"{where}, baselines", baselines, BASELINES)
-    return checked
-
-
-def _recipe(where: str, given: Any, extra: tuple[str, ...] = (*VARIANTS, "notes")) -> dict[str, Any]:
-    recipe = dict(_toml.of_kind(where, "recipe", given, dict))
-    _toml.known_keys(where, recipe, (*LEARNER, *extra))
-    _toml.texts(where, "notes", recipe.get("notes", []))
-    for key in LEARNER:
-        if key in recipe:
-            recipe[key] = _component(where, key, recipe[key])
-    train = recipe.get("train", {})
-    for key in ("steps", "every", "batch_size"):
-        if key in train and not (key == "batch_size" and isinstance(train[key], dict)):
-            _toml.count(where, f"train.{key}", train[key])
-    for variant in VARIANTS:
-        if variant in recipe:
-            recipe[variant] = _recipe(f"{where}, {variant}", recipe[variant], extra=())
-    return recipe
-
-
-def _component(where: str, key: str, value: Any) -> dict[str, Any]:
-    """A table; a class that needs no arguments may be written as its name alone."""
-    value = {"kind": value} if isinstance(value, str) else _toml.of_kind(where, key, value, dict)
-    _toml.plain(where, key, value)
-    return value
 
 
 def _reported(where: str, numbers: Any) -> tuple[Reported, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import _checks
+from .. import _checks, _files
 
 FORMAT = "noumena checkpoint 1"
 
@@ -51,17 +51,7 @@ class Checkpoint:
         # Copied one by one: a tensor that appears under two names must not share its memory in the format.
         tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
         metadata = {"format": FORMAT, "notes": json.dumps(notes), "sha256": _digest(tensors, notes)}
-        path = Path(self.path)
-        temporary = path.with_name(f".{path.name}.tmp")
-        try:
-            with open(temporary, "wb") as file:
-                file.write(save(tensors, metadata))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
-        _sync_folder(path.parent)
+        _files.replace(Path(self.path), save(tensors, metadata))
 
     def read(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """The tensors and notes of the file, checked against their digest."""
@@ -89,13 +79,3 @@ def _digest(tensors: dict[str, Tensor], notes: dict[str, Any]) -> str:
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
         digest.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
-
-
-def _sync_folder(folder: Path) -> None:
-    """Makes the renaming itself durable, where the system can."""
-    if hasattr(os, "O_DIRECTORY"):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

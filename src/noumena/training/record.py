@@ -14,6 +14,7 @@ class Record:
         loss: Mean of the loss over the steps since the record before.
         parts: Its named summands, averaged likewise.
         metrics: What was measured at this step, by name; empty where nothing was.
+        learned: Temperatures, and the precision, importance, radius or bounds that are trained.
     """
 
     step: int
@@ -21,6 +22,7 @@ class Record:
     loss: float
     parts: dict[str, float] = field(default_factory=dict)
     metrics: dict[str, float] = field(default_factory=dict)
+    learned: dict[str, list[float]] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """The record as one line of JSON."""

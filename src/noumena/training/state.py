@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from ..losses.base import AbstractLoss, LossOutput
 from .ema import Averaged
+from .learned import learned_values
 from .record import Record
 
 
@@ -61,7 +62,8 @@ class State:
         """The means since the last one."""
         sums = self.sums
         means = {name: total / sums.steps for name, total in sums.parts.items()}
-        return Record(self.step, self.seconds, sums.loss / sums.steps, means, metrics)
+        learned = learned_values(self.loss, self.measured)
+        return Record(self.step, self.seconds, sums.loss / sums.steps, means, metrics, learned)
 
     def pack(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Tensors by name, and the rest as JSON holds it (floats survive it to the last bit)."""

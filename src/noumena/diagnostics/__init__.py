@@ -1,0 +1,4 @@
+"""Do the assumptions hold? Readers that look at worlds and losses as well as at embeddings."""
+
+from .base import AbstractDiagnostic as AbstractDiagnostic
+from .base import Subject as Subject

@@ -1,0 +1,101 @@
+"""Sections of a table file, checked key by key. Classes are looked up later, by `resolve`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from . import _toml
+
+RECIPES = ("published", "fast")
+VARIANTS = ("supervised", "plain")  # sections of a recipe that change it into a baseline
+BASELINES = ("identity", *VARIANTS)
+WORLD = ("space", "marginal", "conditional", "mixing")
+LEARNER = ("pairs", "encoder", "loss", "train")
+STAGE = ("pairs", "loss", "train")  # what a stage before the main one may say
+READERS = ("metrics", "diagnostics")
+SHARED = (*WORLD, *READERS, "world_seed", "evaluation", "test", "milestones", "sweep", "recipes", "baselines", "notes")
+
+
+def row(where: str, given: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+    """`[base]` or a row, with its keys and types checked and the short forms written out."""
+    _toml.known_keys(where, given, keys)
+    checked = dict(given)
+    _toml.texts(where, "notes", given.get("notes", []))
+    for key in WORLD:
+        if key in given:
+            checked[key] = component(where, key, given[key])
+    for key in READERS:
+        if key in given:
+            readers = _toml.of_kind(where, key, given[key], list)
+            checked[key] = [component(where, f"{key}[{i}]", reader) for i, reader in enumerate(readers)]
+            if not readers or any("kind" not in reader for reader in checked[key]):
+                raise ValueError(f"{where}: `{key}` must list at least one, each with a `kind`.")
+    for key, low in (("evaluation", 1), ("world_seed", 0)):
+        if key in given:
+            _toml.count(where, key, given[key], low)
+    if "test" in given:
+        test = _toml.of_kind(where, "test", given["test"], dict)
+        _toml.known_keys(f"{where}, test", test, ("marginal", "conditional"))
+        checked["test"] = {key: component(f"{where}, test", key, law) for key, law in test.items()}
+    if "milestones" in given:
+        _milestones(f"{where}, milestones", given["milestones"])
+    if "sweep" in given:
+        _sweep(f"{where}, sweep", given["sweep"])
+    if "recipes" in given:
+        recipes = _toml.of_kind(where, "recipes", given["recipes"], dict)
+        _toml.known_keys(f"{where}, recipes", recipes, RECIPES)
+        checked["recipes"] = {name: recipe(f"{where}, recipe `{name}`", one) for name, one in recipes.items()}
+    if "baselines" in given:
+        baselines = _toml.of_kind(where, "baselines", given["baselines"], dict)
+        _toml.known_keys(f"{where}, baselines", baselines, BASELINES)
+    return checked
+
+
+def recipe(where: str, given: Any) -> dict[str, Any]:
+    """How one learns: a learner, perhaps a stage before it and changes that make baselines; or a computation."""
+    checked = _part(where, given, (*LEARNER, "compute", "pretrain", *VARIANTS, "notes"))
+    if "pretrain" in checked:
+        checked["pretrain"] = _part(f"{where}, pretrain", checked["pretrain"], STAGE)
+    for variant in VARIANTS:
+        if variant in checked:
+            checked[variant] = _part(f"{where}, {variant}", checked[variant], LEARNER)
+    return checked
+
+
+def _part(where: str, given: Any, keys: tuple[str, ...]) -> dict[str, Any]:
+    checked = dict(_toml.of_kind(where, "recipe", given, dict))
+    _toml.known_keys(where, checked, keys)
+    _toml.texts(where, "notes", checked.get("notes", []))
+    for key in (*LEARNER, "compute"):
+        if key in checked:
+            checked[key] = component(where, key, checked[key])
+    train = checked.get("train", {})
+    for key in ("steps", "every", "batch_size"):
+        if key in train and not (key == "batch_size" and isinstance(train[key], dict)):
+            _toml.count(where, f"train.{key}", train[key])
+    return checked
+
+
+def component(where: str, key: str, value: Any) -> dict[str, Any]:
+    """A table; a class that needs no arguments may be written as its name alone."""
+    value = {"kind": value} if isinstance(value, str) else _toml.of_kind(where, key, value, dict)
+    _toml.plain(where, key, value)
+    return value
+
+
+def _milestones(where: str, given: Any) -> None:
+    _toml.of_kind(where, "milestones", given, dict)
+    _toml.known_keys(where, given, ("metric", "at"))
+    _toml.required_keys(where, given, ("metric", "at"))
+    _toml.of_kind(where, "metric", given["metric"], str)
+    levels = _toml.of_kind(where, "at", given["at"], list)
+    if not [_toml.number(where, f"at[{i}]", level) for i, level in enumerate(levels)]:
+        raise ValueError(f"{where}: `at` must list at least one level.")
+
+
+def _sweep(where: str, given: Any) -> None:
+    _toml.of_kind(where, "sweep", given, dict)
+    _toml.known_keys(where, given, ("name", "value", "series"))
+    _toml.required_keys(where, given, ("name", "value"))
+    _toml.number(where, "value", given["value"])
+    for key in ("name", "series"):
+        _toml.of_kind(where, key, given.get(key, ""), str)
