@@ -171,7 +171,7 @@ def test_refuses_directions_that_do_not_vary(generator, dtype):
         (3, lambda h: h[:, 1]),
         (1, lambda h: 2 * h[:, 0]),
     ]:
-        dead = [h.to(dtype) for h in (good.h, good.h_pos)]
+        dead = [h.to(dtype, copy=True) for h in (good.h, good.h_pos)]
         for h in dead:
             h[:, column] = values(h)
         with pytest.raises(ValueError, match=f"all of their 4 directions.*coordinate {column} is constant or follows"):

@@ -85,8 +85,11 @@ class CovarianceContrast(AbstractLoss):
         eps = 16 * torch.finfo(torch.float64).eps
         own = max(eps, torch.finfo(dtype).eps) ** 2 / 12 * (variance + mean.square())
         dead = pivots <= len(mean) * eps * variance + own
-        if int(failed) or bool(dead.any()):
-            first = int(failed) - 1 if int(failed) else int(dead.nonzero()[0])
+        if failed:
+            # Beyond the first pivot that is no positive number, nothing has been factored.
+            dead[failed - 1 :] = True
+        if dead.any():
+            first = int(dead.nonzero()[0])
             raise ValueError(
                 f"`h` and `h_pos` must vary in all of their {len(mean)} directions, got {n} pairs in which coordinate "
                 f"{first} is constant or follows from those before it. Give more pairs, embeddings of fewer "
