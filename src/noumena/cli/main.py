@@ -106,13 +106,16 @@ def run(
 
 @app.command()
 def report(
-    out: Annotated[str, typer.Argument(help="Folder of runs.")] = "runs",
+    out: Annotated[str, typer.Argument(help="Folder of runs, or of one table's.")] = "runs",
+    html: Annotated[str | None, typer.Option(help="Where to write the page; DIR/report.html.")] = None,
+    table: Annotated[list[str] | None, typer.Option("--table", help="Only this table; may be repeated.")] = None,
+    row: Annotated[list[str] | None, typer.Option("--row", help="Only this row; may be repeated.")] = None,
     json: Json = False,
 ) -> None:
-    """Print measured beside published numbers, with spread over seeds."""
+    """Print measured beside published numbers, and write a page with the pictures."""
     from .report import run_report
 
-    run_report(out, as_json=json)
+    run_report(out, html=html, tables=table or [], rows=row or [], as_json=json)
 
 
 @app.command()

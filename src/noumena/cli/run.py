@@ -3,6 +3,7 @@
 import json
 import time
 from dataclasses import asdict
+from pathlib import Path
 
 from rich.console import Console
 from rich.live import Live
@@ -47,7 +48,8 @@ def run_table(
     if as_json:
         print(json.dumps([asdict(found) for found in done]))
     else:
-        run_report(out, as_json=False)
+        # The folder of this table alone: a page of all that was ever run would be long.
+        run_report(str(Path(out) / table.name.removesuffix(".toml")))
 
 
 def parse_seeds(text: str, own: tuple[int, ...]) -> list[int]:
