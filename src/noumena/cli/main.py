@@ -63,13 +63,16 @@ def _common(
 @app.command()
 def demo(
     seed: Annotated[int, typer.Option(min=0, help="Decides the mixing, the pairs and the initial values.")] = 0,
-    steps: Annotated[int, typer.Option(min=1, help="Training steps of 512 pairs.")] = 3000,
+    out: Annotated[str, typer.Option(help="Folder of the runs and, below it, of the page.")] = "runs",
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Training steps of each stage; the acts' own if left out.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Recover the latents of a sphere from pairs, in under a minute, and print how well."""
+    """Tell the story in two minutes: recovery, collapse, and what restores what was lost. Ends with a page to open."""
     from .demo import run_demo
 
-    run_demo(seed=seed, steps=steps, as_json=json)
+    run_demo(seed=seed, out=out, steps=steps, as_json=json)
 
 
 @app.command("list")

@@ -41,7 +41,7 @@ def run_table(
     check(table)
     console = Console(stderr=True)
     done: list[Outcome] = []
-    progress = _Progress(chosen)
+    progress = Progress(chosen)
     with Live(console=console, get_renderable=progress.render, refresh_per_second=1, transient=True):
         for found in each(place, perform, chosen):
             done.append(found)
@@ -72,7 +72,7 @@ def _wrong_seeds(text: str, more: str = "") -> list[int]:
     )
 
 
-class _Progress:
+class Progress:
     """A line for each run under way, and how many are over."""
 
     def __init__(self, chosen: list[Task]) -> None:

@@ -2,7 +2,7 @@
 
 import statistics
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .figure import COLOURS, Panel
@@ -33,7 +33,7 @@ def loss_panel(runs: Sequence[Run], learner: str) -> Panel:
     return paint
 
 
-def score_panel(learners: dict[str, Sequence[Run]], published: dict[str, float]) -> Panel:
+def score_panel(learners: Mapping[str, Sequence[Run]], published: Mapping[str, float]) -> Panel:
     """How far scores are from perfect over steps: 1 - score, or an error as it is; hollow where published.
 
     Args:

@@ -74,12 +74,13 @@ def _inline(svg: str, alt: str) -> Markup:
     svg = svg.replace(INK, "currentColor")
     # Text is set in the face of the page; widths were reckoned in one that is a little wider.
     svg = re.sub(r"'DejaVu Sans'[^;\"]*", "sans-serif", svg)
-    # Names are unique within one picture; a page has many.
+    # A page has many pictures, whose names must differ; most are never referred to.
+    svg = svg.replace('xlink:href="', 'href="')
     prefix = "f" + hashlib.sha256((alt + svg).encode()).hexdigest()[:8]
-    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
+    used = {*re.findall(r"url\(#([^)]+)\)", svg), *re.findall(r'href="#([^"]+)"', svg)}
+    svg = re.sub(r' id="([^"]+)"', lambda found: f' id="{prefix}-{found[1]}"' if found[1] in used else "", svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
-    svg = re.sub(r'xlink:href="#([^"]+)"', rf'href="#{prefix}-\1"', svg)
-    svg = svg.replace('xlink:href="data:', 'href="data:')
+    svg = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}-\1"', svg)
     head, body = svg.split(">", 1)
     (box,) = re.findall(r'viewBox="[^"]+"', head)
     width = float(box.split()[2])

@@ -103,7 +103,7 @@ def _row(runs: list[Run], drawn: bool) -> Markup:
     parts = [element("h3", f"{heading} ({outcome['recipe']})")]
     parts.append(_notes([*about.get("notes", []), *about.get("recipe_notes", [])]))
     if drawn and figure.available():
-        parts.append(element("div", *row_pictures(learners), class_="pictures"))  # pyright: ignore[reportArgumentType]
+        parts.append(element("div", *row_pictures(learners), class_="pictures"))
     settings = {learner: members[0].sections for learner, members in learners.items()}
     made_by = sorted({f"code {run.outcome['code']}, {_machine(run)}" for run in runs})
     parts.append(

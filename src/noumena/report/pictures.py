@@ -1,6 +1,6 @@
 """The pictures of one row: what moved over the run, what was recovered, what diagnostics want looked at."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from .align import align
 from .curves import curve_panels, learned_panels, loss_panel, score_panel
@@ -16,7 +16,7 @@ CURVES = 9  # panels of a diagnostic's curves
 ORTHOGONAL = "the best rotation or reflection"
 
 
-def row_pictures(learners: dict[str, Sequence[Run]]) -> list[Markup]:
+def row_pictures(learners: Mapping[str, Sequence[Run]]) -> list[Markup]:
     """Figures of a row under one recipe.
 
     Args:
@@ -40,7 +40,7 @@ def row_pictures(learners: dict[str, Sequence[Run]]) -> list[Markup]:
     return made
 
 
-def _learning(row: str, trained: dict[str, Sequence[Run]]) -> Markup:
+def _learning(row: str, trained: Mapping[str, Sequence[Run]]) -> Markup:
     published = {}
     for members in trained.values():
         published = published or {one["metric"]: one["mean"] for one in members[0].description["reported"]}
