@@ -41,6 +41,25 @@ def test_two_pictures_share_no_name():
     assert not names[0] & names[1]
 
 
+@pytest.mark.parametrize(
+    ("values", "marks"),
+    [
+        ([100, 3000], [100, 200, 500, 1000, 2000]),
+        ([1e-4, 1.0], [1e-4, 1e-3, 1e-2, 1e-1, 1]),
+        ([0.6, 0.9], [0.6, 0.7, 0.8, 0.9]),
+        ([5.0], [5]),
+    ],
+)
+def test_marks_of_a_logarithm_are_few_plain_numbers(values, marks):
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    figure.logarithmic(ax, "x", values)
+    assert ax.get_xscale() == "log" and np.allclose(ax.get_xticks(), marks)
+    assert [label.get_text() for label in ax.get_xticklabels()] == [f"{mark:g}" for mark in marks]
+
+
 def test_distances_fall_to_zero_at_the_truth():
     assert distance("linear_r2", 0.75) == 0.25 and distance("angle_error", 0.75) == 0.75
     assert distance("mcc", 1.0) == distance("angle_error", 0.0) > 0, "a logarithm has no zero"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from noumena.report.listing import number, signed
 from noumena.report.load import load
 from noumena.report.table import code_versions, lines, smaller_is_better
 
@@ -97,3 +98,8 @@ def test_several_versions_of_the_code_are_named(tmp_path):
     path = tmp_path / "table" / "1" / "seed-2" / "outcome.json"
     path.write_text(path.read_text().replace('"code": "c"', '"code": "d"'))
     assert code_versions(load(tmp_path)) == {"t, row 1 (fast)": ("c", "d")}
+
+
+def test_numbers_are_printed_with_four_decimals_or_six_figures():
+    assert number(0.99964, 0.0001) == "0.9996 ± 0.0001" and number(None) == "" and number(12000.0) == "12000"
+    assert signed(-0.00004) == "-0.0000" and signed(0.5) == "+0.5000" and signed(None) == ""

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .figure import COLOURS, Panel
+from .figure import COLOURS, Panel, logarithmic
 from .load import BEFORE, Run
 from .table import smaller_is_better
 
@@ -44,7 +44,8 @@ def score_panel(learners: Mapping[str, Sequence[Run]], published: Mapping[str, f
     metrics = _once(sorted(set.intersection(*measured))) if measured else []
 
     def paint(ax: Any) -> None:
-        steps = []
+        steps: list[int] = []
+        drawn: list[float] = []
         for learner, style in zip(learners, ("-", "--", ":", "-."), strict=False):
             for i, run in enumerate(learners[learner]):
                 before = run.records(BEFORE)
@@ -54,6 +55,7 @@ def score_panel(learners: Mapping[str, Sequence[Run]], published: Mapping[str, f
                     points += [(shift + r.step, r.metrics[metric]) for r in run.records()]
                     steps += [step for step, _ in points]
                     distances = [distance(metric, value) for _, value in points]
+                    drawn += distances
                     named = learner if len(learners) > 1 else ""
                     label = " ".join(filter(None, (distance_name(metric), named))) if i == 0 else None
                     ax.plot([step for step, _ in points], distances, style, color=colour, alpha=0.7, label=label)
@@ -61,12 +63,13 @@ def score_panel(learners: Mapping[str, Sequence[Run]], published: Mapping[str, f
                     ax.axvline(shift, color=COLOURS[7], linewidth=0.6, label="second stage" if i == 0 else None)
         for metric, colour in zip(metrics, COLOURS, strict=False):
             if metric in published and steps:
-                at = distance(metric, published[metric])
-                ax.plot([max(steps)], [at], "o", color=colour, mfc="none", clip_on=False, label="published")
-        ax.set_yscale("log")
-        _steps(ax, steps)
+                drawn.append(distance(metric, published[metric]))
+                ax.plot([max(steps)], drawn[-1:], "o", color=colour, mfc="none", clip_on=False, label="published")
         ax.set_title("distance from perfect")
-        ax.legend()
+        _steps(ax, steps)
+        if drawn:
+            logarithmic(ax, "y", drawn)
+            ax.legend()
 
     return paint
 
@@ -154,4 +157,4 @@ def _steps(ax: Any, steps: Sequence[int]) -> None:
     ax.set_xlabel("step")
     # Most happens early; a short run is shown as it is.
     if steps and max(steps) >= 20 * min(steps) > 0:
-        ax.set_xscale("log")
+        logarithmic(ax, "x", steps)

@@ -39,7 +39,14 @@ def available() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def draw(panels: Sequence[Panel], alt: str, *, columns: int = 3, size: tuple[float, float] = (3.1, 2.4)) -> Markup:
+def draw(
+    panels: Sequence[Panel],
+    alt: str,
+    *,
+    columns: int = 3,
+    size: tuple[float, float] = (3.1, 2.4),
+    margins: tuple[float, float, float, float] = (0.55, 0.1, 0.45, 0.25),
+) -> Markup:
     """The panels in rows, as inline SVG.
 
     Args:
@@ -47,6 +54,8 @@ def draw(panels: Sequence[Panel], alt: str, *, columns: int = 3, size: tuple[flo
         alt: What the picture shows, for those who do not see it.
         columns: Panels beside one another.
         size: Of one panel, in inches.
+        margins: Left, right, below and above within a panel, for what is written there, in inches. They are given and
+            not reckoned from the text, which would take as long again as the drawing.
     """
     if not available():
         raise ModuleNotFoundError("pictures need matplotlib; install `noumena[report]`.")
@@ -56,8 +65,8 @@ def draw(panels: Sequence[Panel], alt: str, *, columns: int = 3, size: tuple[flo
     columns = min(columns, len(panels))
     rows = math.ceil(len(panels) / columns)
     with matplotlib.rc_context(_STYLE):
-        figure = Figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False).ravel()
+        figure = Figure(figsize=(size[0] * columns, size[1] * rows))
+        axes = figure.subplots(rows, columns, squeeze=False, gridspec_kw=_grid(size, margins, rows, columns)).ravel()
         for panel, ax in zip(panels, axes, strict=False):
             panel(ax)
         for ax in axes[len(panels) :]:
@@ -65,6 +74,34 @@ def draw(panels: Sequence[Panel], alt: str, *, columns: int = 3, size: tuple[flo
         written = io.StringIO()
         figure.savefig(written, format="svg", transparent=True, metadata={"Date": None})
     return _inline(written.getvalue(), alt)
+
+
+def logarithmic(ax: Any, axis: str, values: Sequence[float]) -> None:
+    """A logarithmic axis whose marks are plain numbers: powers of ten, and more between them where they are few."""
+    ax.set(**{f"{axis}scale": "log"})
+    ax.minorticks_off()
+    low, high = min(values), max(values)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    marks: list[float] = []
+    for steps in ((1,), (1, 2, 5), range(1, 10)):
+        every = [step * 10.0**power for power in powers for step in steps]
+        marks = marks if len(marks) > 2 else [mark for mark in every if 0.9 * low <= mark <= 1.1 * high]
+    ax.set(**{f"{axis}ticks": marks, f"{axis}ticklabels": [f"{mark:g}" for mark in marks]})
+
+
+def _grid(
+    size: tuple[float, float], margins: tuple[float, float, float, float], rows: int, columns: int
+) -> dict[str, float]:
+    """Margins in inches -> shares of the figure and of the axes."""
+    (width, height), (left, right, below, above) = size, margins
+    return {
+        "left": left / (width * columns),
+        "right": 1 - right / (width * columns),
+        "bottom": below / (height * rows),
+        "top": 1 - above / (height * rows),
+        "wspace": (left + right) / (width - left - right),
+        "hspace": (below + above) / (height - below - above),
+    }
 
 
 def _inline(svg: str, alt: str) -> Markup:

@@ -7,15 +7,19 @@ from .table import Line
 
 
 def number(mean: float | None, spread: float | None = None) -> str:
-    """Four decimals, with the spread if there is one."""
+    """Four decimals, or six figures of what is large, with the spread if there is one."""
     if mean is None:
         return ""
-    return f"{mean:.4f}" if spread is None else f"{mean:.4f} ± {spread:.4f}"
+    return _figures(mean) if spread is None else f"{_figures(mean)} ± {_figures(spread)}"
 
 
 def signed(value: float | None) -> str:
-    """Four decimals behind a sign."""
-    return "" if value is None else f"{value:+.4f}"
+    """The same behind a sign."""
+    return "" if value is None else f"{'+' if value >= 0 else '-'}{_figures(abs(value))}"
+
+
+def _figures(value: float) -> str:
+    return f"{value:.4f}" if abs(value) < 1000 else f"{value:.6g}"
 
 
 OURS: dict[str, Callable[[Line], str]] = {
@@ -58,7 +62,7 @@ def _head(columns: list[str], baselines: dict[str, bool]) -> Markup:
     second = []
     for whose, shown in (("the row", columns), *((name, _beside(printed)) for name, printed in baselines.items())):
         first += [element("th", whose, colspan=len(shown), scope="colgroup")] if shown else []
-        second += [element("th", name, scope="col") for name in shown]
+        second += [element("th", name, scope="col", class_="number") for name in shown]
     first += [element("th", name, rowspan=2, scope="col") for name in ("seeds", "s per seed")]
     return element("thead", element("tr", *first), element("tr", *second))
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from .align import align
-from .curves import curve_panels, learned_panels, loss_panel, score_panel
+from .curves import curve_panels, learned_panels, loss_panel, score_panel, true_precision
 from .figure import draw
 from .load import Run
 from .markup import Markup, element, join
@@ -30,13 +30,15 @@ def row_pictures(learners: Mapping[str, Sequence[Run]]) -> list[Markup]:
     if sample:
         made += _recovered(f"{row} ({name})", runs[0])
     if learned := learned_panels(runs):
-        caption = f"Learned values over the steps of seed {runs[0].outcome['seed']}; true precisions are dashed."
+        dashed = "; true precisions are dashed" if true_precision(runs[0].sections) else ""
+        caption = f"Learned values over the steps of seed {runs[0].outcome['seed']}{dashed}."
         made.append(_figure(draw(learned, f"{row}: learned values over steps"), caption))
     if curves := curve_panels(runs):
         more = f" The first {CURVES} of {len(curves)} are drawn." if len(curves) > CURVES else ""
         alt = f"{row}: curves of diagnostics and computations"
         caption = f"What diagnostics and computations found, a line for each seed.{more}"
-        made.append(_figure(draw(curves[:CURVES], alt), caption))
+        picture = draw(curves[:CURVES], alt, size=(3.3, 2.4), margins=(0.75, 0.1, 0.45, 0.25))
+        made.append(_figure(picture, caption))
     return made
 
 
@@ -47,10 +49,8 @@ def _learning(row: str, trained: Mapping[str, Sequence[Run]]) -> Markup:
     panels = [loss_panel(members, learner) for learner, members in trained.items()]
     panels.append(score_panel(trained, published))
     seeds = ", ".join(str(run.outcome["seed"]) for run in next(iter(trained.values())))
-    caption = (
-        f"Loss and distance of scores from perfect over steps; a line for each seed ({seeds}). "
-        "Hollow: the published score."
-    )
+    hollow = " Hollow: the published score." if published else ""
+    caption = f"Loss and distance of scores from perfect over steps; a line for each seed ({seeds}).{hollow}"
     return _figure(draw(panels, f"{row}: loss and scores over steps, by learner", columns=4), caption)
 
 
@@ -66,7 +66,11 @@ def _recovered(name: str, run: Run) -> list[Markup]:
             f"(fitted on the {len(z)} points shown). Titles give the share of variance explained.{first}"
         )
         picture = draw(
-            scatter_panels(z, aligned), f"{name}: true against recovered coordinates", columns=5, size=(1.7, 1.8)
+            scatter_panels(z, aligned),
+            f"{name}: true against recovered coordinates",
+            columns=5,
+            size=(1.7, 1.9),
+            margins=(0.1, 0.1, 0.25, 0.25),
         )
         made.append(_figure(picture, caption))
     if shown := balls(sample):
@@ -77,7 +81,8 @@ def _recovered(name: str, run: Run) -> list[Markup]:
             "Lightness is the first latent, which points up; hue is the direction of the other two. Where colours "
             f"stand in the same order, latents are recovered.{where}"
         )
-        picture = draw(ball_panels(shown), f"{name}: spheres coloured by latent, {', '.join(seen)}", size=(2.4, 2.5))
+        alt = f"{name}: spheres coloured by latent, {', '.join(seen)}"
+        picture = draw(ball_panels(shown), alt, size=(2.4, 2.6), margins=(0.05, 0.05, 0.05, 0.25))
         points = Markup(data(shown).replace("<", "\\u003c"))
         made.append(_figure(join(picture, element("script", points, type="application/json")), caption, "spheres"))
     return made

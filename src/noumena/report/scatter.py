@@ -20,7 +20,7 @@ def _panel(index: int, true: np.ndarray, recovered: np.ndarray) -> Panel:
         low, high = true.min(), true.max()
         ax.plot([low, high], [low, high], color=COLOURS[5], linewidth=0.8)
         ax.set_title(f"z{index + 1}: {explained(true, recovered):.4f}")
-        ax.set_xticks([low, high], [f"{low:.2g}", f"{high:.2g}"])
+        ax.set_xticks([low, high], [f"{low:.1f}", f"{high:.1f}"])
         ax.set_yticks([])
         if np.isfinite(recovered).all():
             # As pixels: a thousand dots are smaller so than a thousand shapes.

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from .figure import COLOURS, Panel
+from .figure import COLOURS, Panel, logarithmic
 from .load import Run, groups
 from .table import Line, lines
 
@@ -62,7 +62,7 @@ def _panel(name: str, metric: str, series: dict[str, list[Point]]) -> Panel:
                 )
         values = [value for points in series.values() for value, _ in points]
         if min(values) > 0 and max(values) >= 30 * min(values):
-            ax.set_xscale("log")
+            logarithmic(ax, "x", values)
         ax.set_xlabel(name)
         ax.set_title(metric)
         if ax.get_legend_handles_labels()[1]:
