@@ -4,7 +4,9 @@ import sys
 
 import pytest
 
-from noumena.experiments.spec import table_names
+from noumena.cli.list import _lines as lines_of
+from noumena.experiments.spec import load_table, table_names
+from tests.experiments.conftest import TABLE
 
 
 def call(*arguments: str) -> subprocess.CompletedProcess:
@@ -33,6 +35,41 @@ def test_a_table_of_your_own_can_be_listed(tmp_path):
     own.write_text("titel = 'x'")
     done = call(str(own))
     assert done.returncode == 2 and "did you mean `title`?" in done.stderr
+
+
+def test_rows_that_train_nothing_and_long_sweeps_can_be_listed(tmp_path):
+    given = """
+    title = "A law by itself"
+    source = "made for the tests"
+    seeds = [0]
+    base.space = { kind = "sphere.Sphere", dim = 3 }
+    base.marginal = "uniform.Uniform"
+    base.mixing = "identity.Identity"
+    base.conditional = { kind = "vmf.VonMisesFisher", kappa = 5.0 }
+    base.recipes.fast.compute = "tests.experiments.components.Dimension"
+    """
+    rows = "".join(
+        f"""
+        [[row]]
+        id = "k{i}"
+        name = "kappa {i}"
+        sweep = {{ name = "kappa", value = {i}, series = "sphere" }}
+        """
+        for i in range(20)
+    )
+    own = tmp_path / "own.toml"
+    own.write_text(given + rows)
+    done = call(str(own))
+    assert done.returncode == 0 and "computed" in done.stdout, done.stderr
+    (table,) = json.loads(call(str(own), "--json").stdout)["tables"]
+    assert table["rows"][3]["recipes"]["fast"]["steps"] == 0
+    assert [len(rows) for rows in lines_of(load_table(own))] == [20]
+
+
+def test_a_stage_before_counts(tmp_path):
+    own = tmp_path / "own.toml"
+    own.write_text(TABLE.replace('id = "near"', 'id = "near"\nrecipes.fast.pretrain.train.steps = 7'))
+    assert "7+60 x 64" in call(str(own)).stdout
 
 
 def test_a_wrong_name_is_answered_with_the_nearest():

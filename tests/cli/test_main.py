@@ -1,6 +1,8 @@
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -27,17 +29,19 @@ def test_a_wrong_call_exits_2_with_one_line(arguments):
     assert not done.stdout and len(done.stderr.splitlines()) == 1 and done.stderr.startswith("noumena: ")
 
 
-def test_demo_prints_what_a_program_can_read():
-    done = call("demo", "--steps", "100", "--json", "--seed", "3")
+def test_demo_tells_its_story_and_resumes(tmp_path):
+    arguments = ("demo", "--steps", "4", "--seed", "3", "--out", str(tmp_path))
+    done = call(*arguments, "--json")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
-    assert result["seed"] == 3 and result["loss"] > result["floor"] - 5 * result["floor_error"]
-    assert set(result["recovered"]) == set(result["identity"]) == {"linear_r2", "mcc", "angle_error_normalised"}
-
-
-def test_demo_prints_a_table():
-    done = call("demo", "--steps", "50")
-    assert done.returncode == 0 and "R²" in done.stdout
+    assert result["seed"] == 3 and list(result["told"]) == ["holds", "collapse", "corrected", "bias", "both"]
+    assert {line["baseline"] for line in result["lines"]} == {"", "identity"}
+    page = Path(result["page"])
+    assert page == tmp_path / "demo" / "report.html" and "diversity holds" in page.read_text(encoding="utf-8")
+    again = call(*arguments)
+    assert again.returncode == 0 and "angle error" in again.stdout and f"page: {page}" in again.stdout
+    if find_spec("matplotlib"):
+        assert sum(line.split(".")[0].isdigit() for line in again.stdout.splitlines()) == 5
 
 
 def test_interrupting_exits_130():

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -14,10 +15,16 @@ def test_run_then_report(tmp_path):
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert [(one["row"], one["baseline"]) for one in found] == [("near", None), ("near", "identity")]
-    report = call("report", out, "--json")
-    (line,) = [one for one in json.loads(report.stdout) if one["baseline"] == "" and one["metric"] == "linear_r2"]
+    report = json.loads(call("report", out, "--json").stdout)
+    (line,) = [one for one in report["lines"] if one["baseline"] == "" and one["metric"] == "linear_r2"]
+    assert report["page"] == str(Path(out) / "report.html") and Path(report["page"]).is_file()
     assert line["published"] == 0.9 and line["mean"] == found[0]["metrics"]["linear_r2"]
-    assert "measured" in call("report", out).stdout
+    elsewhere = tmp_path / "elsewhere.html"
+    printed = call("report", out, "--html", str(elsewhere), "--row", "near", "--table", "short.toml").stdout
+    assert "measured" in printed and "gap" in printed and f"page: {elsewhere}" in printed and elsewhere.is_file()
+    again = call("run", str(table), "--row", "near", "--seeds", "1", "--out", out)
+    assert again.returncode == 0 and (Path(out) / "short" / "report.html").is_file()
+    assert call("report", out, "--row", "nera").returncode == 2
 
 
 @pytest.mark.parametrize(

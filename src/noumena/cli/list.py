@@ -9,10 +9,13 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ..experiments.spec import BASELINES, RECIPES, Reported, Row, load_table, table_names
+from ..experiments.spec import BASELINES, LOSS, RECIPES, Reported, Row, load_table, table_names
 from ..experiments.spec import Table as TableFile
 
-TITLES = {"linear_r2_in_sample": "R²", "mcc_in_sample": "MCC", "angle_error": "angle"}
+TITLES = {"linear_r2_in_sample": "R²", "mcc_in_sample": "MCC", "angle_error": "angle", LOSS: "loss"}
+MANY = 14  # rows of a table, beyond which those of a sweep share a line
+COMPUTED = "computed"  # a recipe that trains nothing
+VARIED = "varied"  # rows of one line have recipes of different cost
 
 
 def run_list(name: str | None, as_json: bool) -> None:
@@ -28,7 +31,7 @@ def run_list(name: str | None, as_json: bool) -> None:
             _rest(console, table)
     if name is None:
         _line(console, "R² and MCC are fitted and scored on the same rows, as printed in the papers.")
-        _line(console, "`noumena list TABLE` adds names, spreads, baselines and notes.")
+        _line(console, "`noumena list TABLE` adds names, spreads, baselines, other numbers and notes.")
 
 
 def _heading(console: Console, table: TableFile) -> None:
@@ -37,13 +40,33 @@ def _heading(console: Console, table: TableFile) -> None:
 
 
 def _overview(table: TableFile) -> Table:
-    """One line for each row, narrow enough for 80 columns: means alone."""
-    metrics = list(dict.fromkeys(number.metric for row in table.rows for number in row.reported))
-    shown = _table("row", *(TITLES.get(metric, metric) for metric in metrics), *RECIPES)
-    for row in table.rows:
-        means = {number.metric: f"{number.mean:.4f}" for number in row.reported}
-        shown.add_row(row.id, *(means.get(metric, "") for metric in metrics), *(_budget(row, one) for one in RECIPES))
+    """One line for each row, or for each series of a sweep, narrow enough for 80 columns: means alone."""
+    reported = {number.metric for row in table.rows for number in row.reported}
+    metrics = [metric for metric in TITLES if metric in reported]
+    shown = _table("row", *(TITLES[metric] for metric in metrics), *RECIPES)
+    for rows in _lines(table):
+        first = rows[0]
+        if len(rows) == 1:
+            means = {number.metric: f"{number.mean:.4f}" for number in first.reported}
+            cells = [first.id, *(means.get(metric, "") for metric in metrics)]
+        else:
+            assert first.sweep is not None
+            values = [row.sweep["value"] for row in rows if row.sweep is not None]
+            name = f"{first.sweep['name']} {min(values):g} .. {max(values):g}, {len(rows)} rows"
+            cells = [" ".join(filter(None, (first.sweep.get("series", ""), name))), *("" for _ in metrics)]
+        budgets = [dict.fromkeys(_budget(row, one) for row in rows) for one in RECIPES]
+        shown.add_row(*cells, *(VARIED if len(given) > 1 else next(iter(given)) for given in budgets))
     return shown
+
+
+def _lines(table: TableFile) -> list[list[Row]]:
+    """The rows, those of one series of a sweep together where there are many."""
+    lines: dict[Any, list[Row]] = {}
+    for row in table.rows:
+        swept = row.sweep is not None and len(table.rows) > MANY
+        key = (row.sweep["name"], row.sweep.get("series", "")) if row.sweep is not None and swept else row.id
+        lines.setdefault(key, []).append(row)
+    return list(lines.values())
 
 
 def _numbers(table: TableFile) -> Table:
@@ -96,8 +119,13 @@ def _number(reported: Reported) -> str:
 def _budget(row: Row, recipe: str) -> str:
     if recipe not in row.recipes:
         return ""
-    train = row.recipes[recipe]["train"]
-    return f"{train['steps']} x {_pairs(train['batch_size'])}"
+    given = row.recipes[recipe]
+    if "compute" in given:
+        return COMPUTED
+    stages = [given["pretrain"]["train"]] if "pretrain" in given else []
+    stages.append(given["train"])
+    steps = "+".join(str(train["steps"]) for train in stages)
+    return f"{steps} x {_pairs(stages[-1]['batch_size'])}"
 
 
 def _pairs(batch_size: int | Mapping[str, Any]) -> str:
@@ -122,8 +150,7 @@ def _to_dict(table: TableFile) -> dict[str, Any]:
                 "baselines": {name: [asdict(number) for number in given] for name, given in row.baselines.items()},
                 "recipes": {
                     recipe: {
-                        "steps": row.recipes[recipe]["train"]["steps"],
-                        "batch_size": row.recipes[recipe]["train"]["batch_size"],
+                        **_cost(row, recipe),
                         "baselines": list(row.baselines_of(recipe)),
                         "notes": list(row.recipe_notes[recipe]),
                         "digest": row.describe(recipe).digest,
@@ -134,3 +161,12 @@ def _to_dict(table: TableFile) -> dict[str, Any]:
             for row in table.rows
         ],
     }
+
+
+def _cost(row: Row, recipe: str) -> dict[str, Any]:
+    """Steps and batch of the last stage; steps of the stages before it by themselves."""
+    given = row.recipes[recipe]
+    if "compute" in given:
+        return {"steps": 0, "batch_size": None, "pretrain_steps": 0}
+    before = given["pretrain"]["train"]["steps"] if "pretrain" in given else 0
+    return {"steps": given["train"]["steps"], "batch_size": given["train"]["batch_size"], "pretrain_steps": before}

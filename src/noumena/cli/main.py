@@ -63,13 +63,16 @@ def _common(
 @app.command()
 def demo(
     seed: Annotated[int, typer.Option(min=0, help="Decides the mixing, the pairs and the initial values.")] = 0,
-    steps: Annotated[int, typer.Option(min=1, help="Training steps of 512 pairs.")] = 3000,
+    out: Annotated[str, typer.Option(help="Folder of the runs and, below it, of the page.")] = "runs",
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Training steps of each stage; the acts' own if left out.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Recover the latents of a sphere from pairs, in under a minute, and print how well."""
+    """Tell the story in two minutes: recovery, collapse, and what restores what was lost. Ends with a page to open."""
     from .demo import run_demo
 
-    run_demo(seed=seed, steps=steps, as_json=json)
+    run_demo(seed=seed, out=out, steps=steps, as_json=json)
 
 
 @app.command("list")
@@ -106,13 +109,16 @@ def run(
 
 @app.command()
 def report(
-    out: Annotated[str, typer.Argument(help="Folder of runs.")] = "runs",
+    out: Annotated[str, typer.Argument(help="Folder of runs, or of one table's.")] = "runs",
+    html: Annotated[str | None, typer.Option(help="Where to write the page; DIR/report.html.")] = None,
+    table: Annotated[list[str] | None, typer.Option("--table", help="Only this table; may be repeated.")] = None,
+    row: Annotated[list[str] | None, typer.Option("--row", help="Only this row; may be repeated.")] = None,
     json: Json = False,
 ) -> None:
-    """Print measured beside published numbers, with spread over seeds."""
+    """Print measured beside published numbers, and write a page with the pictures."""
     from .report import run_report
 
-    run_report(out, as_json=json)
+    run_report(out, html=html, tables=table or [], rows=row or [], as_json=json)
 
 
 @app.command()

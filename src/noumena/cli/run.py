@@ -3,6 +3,7 @@
 import json
 import time
 from dataclasses import asdict
+from pathlib import Path
 
 from rich.console import Console
 from rich.live import Live
@@ -40,14 +41,15 @@ def run_table(
     check(table)
     console = Console(stderr=True)
     done: list[Outcome] = []
-    progress = _Progress(chosen)
+    progress = Progress(chosen)
     with Live(console=console, get_renderable=progress.render, refresh_per_second=1, transient=True):
         for found in each(place, perform, chosen):
             done.append(found)
     if as_json:
         print(json.dumps([asdict(found) for found in done]))
     else:
-        run_report(out, as_json=False)
+        # The folder of this table alone: a page of all that was ever run would be long.
+        run_report(str(Path(out) / table.name.removesuffix(".toml")))
 
 
 def parse_seeds(text: str, own: tuple[int, ...]) -> list[int]:
@@ -70,7 +72,7 @@ def _wrong_seeds(text: str, more: str = "") -> list[int]:
     )
 
 
-class _Progress:
+class Progress:
     """A line for each run under way, and how many are over."""
 
     def __init__(self, chosen: list[Task]) -> None:

@@ -1,8 +1,13 @@
 """How well a trained loss is met: its value on fresh pairs, and the least that any encoder can reach."""
 
+import math
+
 import torch
 
+from ..batch import PairEmbeddings
 from ..losses import InfoNCE
+from ..losses.base import AbstractLoss
+from ..losses.gather import Gather
 from ..theory import loss_floor
 from ..training import BatchGrowth, embed
 from .build import Experiment
@@ -12,16 +17,33 @@ PAIRS = 2**24  # anchors times candidates that a value may look at; at least two
 
 @torch.no_grad()
 def fresh_loss(experiment: Experiment) -> dict[str, float]:
-    """Mean and standard error of the loss over fresh batches of the last size, the encoder in evaluation mode."""
+    """Mean and standard error of the loss over fresh batches of the last size, the encoder in evaluation mode.
+
+    For InfoNCE with the number of `negatives` of an anchor: losses compare after subtracting its logarithm.
+    """
     encoder, loss, n = experiment.encoder, experiment.loss, _batch_size(experiment)
     assert loss is not None
     encoder.eval()
     dtype = next(encoder.parameters()).dtype
-    values = [
-        loss(embed(encoder, experiment.source.draw(n, experiment.streams.eval, dtype), loss)).total.double()
-        for _ in range(_batches(n))
+    values, negatives = [], {}
+    for _ in range(_batches(n)):
+        seen = embed(encoder, experiment.source.draw(n, experiment.streams.eval, dtype), loss)
+        values.append(loss(seen).total.double())
+        negatives = _negatives(loss, seen)
+    value, error = torch.stack(values).mean(), torch.stack(values).std() / len(values) ** 0.5
+    return {"value": float(value), "error": float(error), **negatives}
+
+
+def _negatives(loss: AbstractLoss, seen: PairEmbeddings) -> dict[str, float]:
+    """How many candidates an anchor has besides its positive, each as often as it counts."""
+    if not isinstance(loss, InfoNCE):
+        return {}
+    segments = loss.candidates.contrast(seen, Gather(False)).segments
+    counts = [
+        math.exp(one.layout.log_weight) * (one.candidates.shape[1] - (one.layout.excluded is not None))
+        for one in segments
     ]
-    return {"value": float(torch.stack(values).mean()), "error": float(torch.stack(values).std() / len(values) ** 0.5)}
+    return {"negatives": sum(counts)}
 
 
 def floor(experiment: Experiment) -> dict[str, float] | None:

@@ -3,8 +3,8 @@
 import hashlib
 import platform
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from .folder import (
     write_outcome,
     write_sample,
 )
-from .spec import Table
+from .spec import Row, Table
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ class Task:
         reported: Published numbers to keep beside ours, as plain data; they decide nothing.
         threads: That torch may use; numbers are equal bit for bit only for equal threads.
         device: Where to train.
+        about: What else a report says of the row: titles, notes, place in its table and in a sweep. Decides nothing.
     """
 
     description: Description
@@ -53,6 +54,7 @@ class Task:
     reported: tuple[dict[str, Any], ...] = ()
     threads: int = 1
     device: str = "cpu"
+    about: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path:
@@ -185,6 +187,7 @@ def _describe(task: Task) -> dict[str, Any]:
     names: dict[str, Any] = {"table": description.table, "row": description.row, "recipe": description.recipe}
     names["seed"] = task.seed
     names |= {"baseline": description.baseline, "digest": description.digest, "reported": list(task.reported)}
+    names["about"] = dict(task.about)
     return {**names, "sections": description.canonical(), "code": code_version(), "machine": _machine(task)}
 
 
@@ -225,5 +228,23 @@ def tasks(
     for row in chosen:
         for baseline in (None, *(row.baselines_of(recipe) if baselines else ())):
             numbers = row.reported if baseline is None else row.baselines.get(baseline, ())
-            runs.append((row.describe(recipe, baseline), tuple(asdict(number) for number in numbers)))
-    return [Task(description, seed, out, reported, threads, device) for seed in seeds for description, reported in runs]
+            reported = tuple(asdict(number) for number in numbers)
+            runs.append((row.describe(recipe, baseline), reported, _about(table, row, recipe)))
+    return [
+        Task(description, seed, out, reported, threads, device, about)
+        for seed in seeds
+        for description, reported, about in runs
+    ]
+
+
+def _about(table: Table, row: Row, recipe: str) -> dict[str, Any]:
+    return {
+        "title": table.title,
+        "source": table.source,
+        "table_notes": list(table.notes),
+        "name": row.name,
+        "notes": list(row.notes),
+        "recipe_notes": list(row.recipe_notes[recipe]),
+        "position": table.rows.index(row),
+        "sweep": None if row.sweep is None else dict(row.sweep),
+    }

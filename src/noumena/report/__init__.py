@@ -1,1 +1,1 @@
-"""Run folders -> tables. Reads what runs left behind, and recomputes nothing."""
+"""Run folders -> tables and a page of pictures. Reads what runs left behind, and recomputes nothing."""
