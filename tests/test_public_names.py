@@ -11,7 +11,8 @@ PUBLIC = {
     "noumena.conditionals": "AbstractConditional Anisotropic FixedContent GeneralizedNormal Product VonMisesFisher",
     "noumena.mixings": ("AbstractMixing CouplingFlow Identity InjectiveLinear InvertibleMLP Monomial Patches Spiral"),
     "noumena.pairs": (
-        "AbstractNegatives AbstractPairSource FromMarginal FromSupport Given GroupedSupport Harder Mixed Synthetic"
+        "AbstractNegatives AbstractPairSource FromMarginal FromSupport Given GroupedSupport Harder Mixed Processes "
+        "Synthetic"
     ),
     "noumena.encoders": (
         "AbstractEncoder AbstractHead BoxHead Free InverseLinear InversePatches InverseSpiral MLP ProductHead "
