@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import torch
+from torch import Tensor
 
 from .. import _checks
 from ..batch import PairBatch
@@ -54,7 +55,10 @@ class Processes(AbstractPairSource):
             would_do = n - n % count or count
             raise ValueError(f"`n` must be a multiple of the {count} processes, got {n}; {would_do} would do.")
         batches = [source.draw(n // count, generator, dtype) for source in self.sources]
-        return PairBatch(
-            **{name: torch.cat([getattr(batch, name) for batch in batches]) for name in ("x", "x_pos", "z", "z_pos")},
-            processes=count,
-        )
+        x, x_pos, z, z_pos = (torch.cat(views) for views in zip(*(_known(batch) for batch in batches), strict=True))
+        return PairBatch(x, x_pos, z=z, z_pos=z_pos, processes=count)
+
+
+def _known(batch: PairBatch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    assert batch.z is not None and batch.z_pos is not None
+    return batch.x, batch.x_pos, batch.z, batch.z_pos
