@@ -11,7 +11,8 @@ PUBLIC = {
     "noumena.conditionals": "AbstractConditional Anisotropic FixedContent GeneralizedNormal Product VonMisesFisher",
     "noumena.mixings": ("AbstractMixing CouplingFlow Identity InjectiveLinear InvertibleMLP Monomial Patches Spiral"),
     "noumena.pairs": (
-        "AbstractNegatives AbstractPairSource FromMarginal FromSupport Given GroupedSupport Harder Mixed Synthetic"
+        "AbstractNegatives AbstractPairSource FromMarginal FromSupport Given GroupedSupport Harder Mixed Processes "
+        "Synthetic"
     ),
     "noumena.encoders": (
         "AbstractEncoder AbstractHead BoxHead Free InverseLinear InversePatches InverseSpiral MLP ProductHead "
@@ -25,8 +26,8 @@ PUBLIC = {
         "AbstractFittedMetric AbstractMetric AngleError BlockR2 CCAMCC LinearR2 MCC MetricResult "
         "angle_error block_r2 cca_mcc linear_r2 mcc"
     ),
-    "noumena.diagnostics": "AbstractDiagnostic Subject",
-    "noumena.theory": "AbstractComputation Floor loss_floor",
+    "noumena.diagnostics": "AbstractDiagnostic DomainClassifier LearnedPrecision Overlap Subject",
+    "noumena.theory": "AbstractComputation Floor PrecisionSweep loss_floor",
     "noumena.training": (
         "AbstractOptimizer Adam AdamW Annealing BatchGrowth Checkpoint Diverged EMA Evaluation Muon Record SGD "
         "Schedule Target embed evaluate options to_table train"

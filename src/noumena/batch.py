@@ -16,6 +16,8 @@ class PairBatch:
         z, z_pos, z_neg: The latents of these, (n, d) and so on; None for data that exist already.
         group_size: Anchors come in consecutive groups of this size, and the members of one group share their
             fixed part (`GroupedSupport`); None if they are independent.
+        processes: Rows come in this many consecutive blocks of one length, each from a generating process of its own
+            (`Processes`); None if all are from one.
     """
 
     x: Tensor
@@ -25,6 +27,7 @@ class PairBatch:
     z_pos: Tensor | None = None
     z_neg: Tensor | None = None
     group_size: int | None = None
+    processes: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +38,7 @@ class PairEmbeddings:
         h, h_pos: Embeddings of anchors and positives, (n, d).
         h_neg: Embeddings of drawn negatives, (m, d) shared or (n, m, d) private; None if there are none.
         z, z_pos: Latents; only for a loss that declares `uses_latents`.
-        group_size: See `PairBatch`.
+        group_size, processes: See `PairBatch`.
     """
 
     h: Tensor
@@ -44,3 +47,4 @@ class PairEmbeddings:
     z: Tensor | None = None
     z_pos: Tensor | None = None
     group_size: int | None = None
+    processes: int | None = None

@@ -2,3 +2,6 @@
 
 from .base import AbstractDiagnostic as AbstractDiagnostic
 from .base import Subject as Subject
+from .domain import DomainClassifier as DomainClassifier
+from .overlap import Overlap as Overlap
+from .precision import LearnedPrecision as LearnedPrecision

@@ -18,7 +18,8 @@ class Ensemble(AbstractLoss):
     share the mixing and differ in their precisions remove that freedom: sum one loss for each, every one with its
     own score and fed the pairs of its own process (ensembles of AnInfoNCE).
 
-    Give `forward` one `PairEmbeddings` that all losses share, or a sequence with one for each loss. `per_anchor` is
+    Give `forward` one `PairEmbeddings` that all losses share, or a sequence with one for each loss; a batch of several
+    processes (`pairs.Processes`) is taken apart, block i for loss i. `per_anchor` is
     the weighted sum of the losses' where these have one length; else all of them one after another, each weighted
     so that the mean of the whole is `total`. A loss's parts carry its index, as in "0/alignment", and its weight.
 
@@ -52,8 +53,7 @@ class Ensemble(AbstractLoss):
 
     def forward(self, embeddings: PairEmbeddings | Sequence[PairEmbeddings]) -> LossOutput:
         _checks.kind("embeddings", embeddings, (PairEmbeddings, Sequence))
-        shared = isinstance(embeddings, PairEmbeddings)
-        batches = [embeddings] * len(self.losses) if shared else list(embeddings)
+        batches = self._shares(embeddings) if isinstance(embeddings, PairEmbeddings) else list(embeddings)
         if len(batches) != len(self.losses):
             raise ValueError(
                 f"`embeddings` must be one PairEmbeddings, or one for each of {len(self.losses)} losses; "
@@ -70,6 +70,11 @@ class Ensemble(AbstractLoss):
             {f"{i}/{name}": w * part for i, (w, output) in enumerate(weighted) for name, part in output.parts.items()},
         )
 
+    def _shares(self, embeddings: PairEmbeddings) -> list[PairEmbeddings]:
+        """What each loss sees of one batch: its own block, or all of it."""
+        count = embeddings.processes
+        return [embeddings] * len(self.losses) if count is None else _blocks(embeddings, count)
+
 
 def _indices(i: int, chosen: Sequence[int]) -> list[int]:
     chosen = _checks.sequence(f"coordinates[{i}]", chosen)
@@ -77,6 +82,27 @@ def _indices(i: int, chosen: Sequence[int]) -> list[int]:
     if not indices or len(set(indices)) != len(indices):
         raise ValueError(f"`coordinates[{i}]` must name different coordinates, at least one; got {indices}.")
     return indices
+
+
+def _blocks(embeddings: PairEmbeddings, count: int) -> list[PairEmbeddings]:
+    if len(embeddings.h) % _checks.count("processes", count):
+        raise ValueError(f"`processes` must divide the {len(embeddings.h)} rows of `h`, got {count}.")
+    h_neg, z, z_pos = embeddings.h_neg, embeddings.z, embeddings.z_pos
+    size = len(embeddings.h) // count
+    blocks = [slice(start, start + size) for start in range(0, len(embeddings.h), size)]
+    return [
+        replace(
+            embeddings,
+            h=embeddings.h[rows],
+            h_pos=embeddings.h_pos[rows],
+            # Private negatives belong to their anchors, shared ones to everybody.
+            h_neg=h_neg[rows] if h_neg is not None and h_neg.ndim == 3 else h_neg,
+            z=None if z is None else z[rows],
+            z_pos=None if z_pos is None else z_pos[rows],
+            processes=None,
+        )
+        for rows in blocks
+    ]
 
 
 def _select(embeddings: PairEmbeddings, chosen: list[int]) -> PairEmbeddings:

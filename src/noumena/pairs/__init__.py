@@ -8,4 +8,5 @@ from .negatives import FromMarginal as FromMarginal
 from .negatives import FromSupport as FromSupport
 from .negatives import Harder as Harder
 from .negatives import Mixed as Mixed
+from .processes import Processes as Processes
 from .synthetic import Synthetic as Synthetic

@@ -3,3 +3,4 @@
 from .base import AbstractComputation as AbstractComputation
 from .floor import Floor as Floor
 from .floor import loss_floor as loss_floor
+from .precision_sweep import PrecisionSweep as PrecisionSweep

@@ -253,5 +253,5 @@ def embed(encoder: nn.Module, batch: PairBatch, loss: AbstractLoss) -> PairEmbed
     if batch.x_neg is not None:
         leading = batch.x_neg.shape[: batch.x_neg.ndim - batch.x.ndim + 1]
         h_neg = rest[0].reshape(*leading, -1)
-    seen = (batch.z, batch.z_pos) if loss.uses_latents else (None, None)
-    return PairEmbeddings(h, h_pos, h_neg, z=seen[0], z_pos=seen[1], group_size=batch.group_size)
+    z, z_pos = (batch.z, batch.z_pos) if loss.uses_latents else (None, None)
+    return PairEmbeddings(h, h_pos, h_neg, z=z, z_pos=z_pos, group_size=batch.group_size, processes=batch.processes)

@@ -42,6 +42,8 @@ def evaluate(
 class Evaluation:
     """`evaluate`, ready for `train(measure=...)`: an encoder -> the value of each metric on fresh draws.
 
+    A score of named blocks gives one number for each besides its value, as in "block_r2/content".
+
     Arguments as in `evaluate`. Pass `streams={"eval": generator}` too where the run keeps a checkpoint.
     """
 
@@ -52,7 +54,11 @@ class Evaluation:
 
     def __call__(self, encoder: nn.Module) -> dict[str, float]:
         scores = evaluate(self.source, encoder, self.metrics, n=self.n, generator=self.generator)
-        return {name: float(score) for name, score in scores.items()}
+        return {key: value for name, score in scores.items() for key, value in _numbers(name, score).items()}
+
+
+def _numbers(name: str, score: MetricResult) -> dict[str, float]:
+    return {name: float(score), **{f"{name}/{block}": value for block, value in (score.per_block or {}).items()}}
 
 
 def _latents_and_embeddings(batch: PairBatch, encoder: nn.Module) -> tuple[torch.Tensor, torch.Tensor]:
