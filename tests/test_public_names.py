@@ -26,7 +26,10 @@ PUBLIC = {
         "angle_error block_r2 cca_mcc linear_r2 mcc"
     ),
     "noumena.diagnostics": "AbstractDiagnostic Subject",
-    "noumena.theory": "AbstractComputation Floor loss_floor",
+    "noumena.theory": (
+        "AbstractComputation AsymptoticLoss FibreRotation Floor Fold Forget Recovery Shrink asymptotic_loss "
+        "collapse_bound loss_floor recovery shrink_slope"
+    ),
     "noumena.training": (
         "AbstractOptimizer Adam AdamW Annealing BatchGrowth Checkpoint Diverged EMA Evaluation Muon Record SGD "
         "Schedule Target embed evaluate options to_table train"
