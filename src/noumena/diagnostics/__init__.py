@@ -2,3 +2,4 @@
 
 from .base import AbstractDiagnostic as AbstractDiagnostic
 from .base import Subject as Subject
+from .fibres import FibreRadius as FibreRadius
