@@ -89,4 +89,5 @@ def write_sample(folder: Path, tensors: dict[str, Tensor]) -> None:
     """Latents, observations and embeddings to look at."""
     from safetensors.torch import save
 
-    _files.replace(folder / SAMPLE, save({name: tensor.contiguous() for name, tensor in tensors.items()}))
+    # Copies: an identity mixing hands on the latents themselves, and the format refuses tensors that share memory.
+    _files.replace(folder / SAMPLE, save({name: tensor.clone().contiguous() for name, tensor in tensors.items()}))
