@@ -25,7 +25,7 @@ PUBLIC = {
         "AbstractFittedMetric AbstractMetric AngleError BlockR2 CCAMCC LinearR2 MCC MetricResult "
         "angle_error block_r2 cca_mcc linear_r2 mcc"
     ),
-    "noumena.diagnostics": "AbstractDiagnostic FibreRadius Subject",
+    "noumena.diagnostics": "AbstractDiagnostic FibreRadius LimitLoss Subject",
     "noumena.theory": (
         "AbstractComputation AsymptoticLoss FibreRotation Floor Fold Forget Recovery Shrink asymptotic_loss "
         "collapse_bound loss_floor recovery shrink_slope"

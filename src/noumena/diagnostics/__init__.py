@@ -3,3 +3,4 @@
 from .base import AbstractDiagnostic as AbstractDiagnostic
 from .base import Subject as Subject
 from .fibres import FibreRadius as FibreRadius
+from .limit import LimitLoss as LimitLoss
