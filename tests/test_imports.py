@@ -17,7 +17,7 @@ ALLOWED = {
     "spaces": BASIS,
     **{name: BASIS | {"spaces"} for name in WORLD | LEARNER | READER},
     "theory": BASIS | {"spaces"} | WORLD | {"losses"},
-    "diagnostics": BASIS | {"spaces"} | WORLD | {"losses"},
+    "diagnostics": BASIS | {"spaces"} | WORLD | {"losses", "theory"},
     "pairs": BASIS | {"spaces"} | WORLD,
     "training": BASIS | {"pairs.base", "losses.base", "metrics.base"},
     "experiments": BASIS

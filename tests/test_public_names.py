@@ -26,8 +26,13 @@ PUBLIC = {
         "AbstractFittedMetric AbstractMetric AngleError BlockR2 CCAMCC LinearR2 MCC MetricResult "
         "angle_error block_r2 cca_mcc linear_r2 mcc"
     ),
-    "noumena.diagnostics": "AbstractDiagnostic DomainClassifier LearnedPrecision Overlap Subject",
-    "noumena.theory": "AbstractComputation Floor PrecisionSweep loss_floor",
+    "noumena.diagnostics": (
+        "AbstractDiagnostic DomainClassifier FibreRadius LearnedPrecision LimitLoss Overlap Subject"
+    ),
+    "noumena.theory": (
+        "AbstractComputation AsymptoticLoss FibreRotation Floor Fold Forget PrecisionSweep Recovery Shrink "
+        "asymptotic_loss collapse_bound loss_floor recovery shrink_slope"
+    ),
     "noumena.training": (
         "AbstractOptimizer Adam AdamW Annealing BatchGrowth Checkpoint Diverged EMA Evaluation Muon Record SGD "
         "Schedule Target embed evaluate options to_table train"

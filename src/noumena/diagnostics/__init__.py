@@ -3,5 +3,7 @@
 from .base import AbstractDiagnostic as AbstractDiagnostic
 from .base import Subject as Subject
 from .domain import DomainClassifier as DomainClassifier
+from .fibres import FibreRadius as FibreRadius
+from .limit import LimitLoss as LimitLoss
 from .overlap import Overlap as Overlap
 from .precision import LearnedPrecision as LearnedPrecision
