@@ -112,7 +112,7 @@ def test_images_are_encoded_in_one_call(generator):
 
 
 def test_records_survive_json():
-    record = Record(3, 1.5, 0.25, {"alignment": -1.0}, {"linear_r2": 0.9})
+    record = Record(3, 1.5, 1.25, 0.25, {"alignment": -1.0}, {"linear_r2": 0.9})
     assert Record.from_json(record.to_json()) == record
 
 

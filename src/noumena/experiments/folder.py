@@ -22,7 +22,8 @@ class Outcome:
 
     Attributes:
         table, row, recipe, baseline, seed: What was run.
-        steps, seconds: Of training; 0 steps where nothing is trained.
+        steps: Of the main stage; 0 where nothing is trained.
+        seconds, core_seconds: Of training, all stages together.
         loss: Mean over the last record's steps; None where nothing is trained.
         metrics: By name, on fresh anchors; what diagnostics found, and milestones that were reached, among them.
         digest, code: Of the description and of the package's source.
@@ -38,6 +39,7 @@ class Outcome:
     seed: int
     steps: int
     seconds: float
+    core_seconds: float
     loss: float | None
     metrics: dict[str, float]
     digest: str

@@ -95,15 +95,17 @@ def _trained(task: Task) -> Outcome:
     experiment = build(task.description, task.seed, task.device)
     if experiment.loss is None:
         return _outcome(task, metrics=experiment.measure(experiment.encoder))
-    kept = _train(experiment, task.folder)
-    description, last = task.description, kept[-1]
+    stages = _train(experiment, task.folder)
+    description, kept = task.description, stages[-1]
+    last = kept[-1]
     reached = milestones(description, [record.metrics for record in kept])
     finding = _read(experiment)
     write_sample(task.folder, _sample(experiment))
     return _outcome(
         task,
         steps=last.step,
-        seconds=last.seconds,
+        seconds=sum(stage[-1].seconds for stage in stages),
+        core_seconds=sum(stage[-1].core_seconds for stage in stages),
         loss=last.loss,
         metrics=last.metrics
         | finding.values
@@ -114,12 +116,12 @@ def _trained(task: Task) -> Outcome:
     )
 
 
-def _train(experiment: Experiment, folder: Path) -> list[Record]:
-    """All stages, each from where it was left; the records of the last one."""
+def _train(experiment: Experiment, folder: Path) -> list[list[Record]]:
+    """All stages, each from where it was left; the records of each."""
     assert experiment.loss is not None and experiment.training is not None
     stages = [] if experiment.before is None else [(BEFORE, experiment.before)]
     stages.append(("", Stage(experiment.source, experiment.loss, experiment.training)))
-    kept: list[Record] = []
+    kept: list[list[Record]] = []
     for prefix, stage in stages:
         checkpoint = Checkpoint(folder / f"{prefix}{CHECKPOINT}")
         coming = train(
@@ -132,7 +134,7 @@ def _train(experiment: Experiment, folder: Path) -> list[Record]:
             streams={"eval": experiment.streams.eval},
             checkpoint=checkpoint,
         )
-        kept = keep(folder, coming, after=checkpoint.step(), stage=prefix)
+        kept.append(keep(folder, coming, after=checkpoint.step(), stage=prefix))
     return kept
 
 
@@ -159,11 +161,12 @@ def _sample(experiment: Experiment, n: int = 1024) -> dict[str, Tensor]:
 
 
 def _computed(task: Task) -> Outcome:
-    began = time.perf_counter()
+    began, busy = time.perf_counter(), time.process_time()
     computation = build_computation(task.description, task.seed)
     finding = computation(streams(task.seed, task.device).eval)
     curves = {name: curve.to_dict() for name, curve in finding.curves.items()}
-    return _outcome(task, metrics=finding.values, curves=curves, seconds=time.perf_counter() - began)
+    took = {"seconds": time.perf_counter() - began, "core_seconds": time.process_time() - busy}
+    return _outcome(task, metrics=finding.values, curves=curves, **took)
 
 
 def _outcome(task: Task, *, metrics: dict[str, float], **rest: Any) -> Outcome:
@@ -178,7 +181,7 @@ def _outcome(task: Task, *, metrics: dict[str, float], **rest: Any) -> Outcome:
         digest=description.digest,
         code=code_version(),
         machine=_machine(task),
-        **{"steps": 0, "seconds": 0.0, "loss": None, **rest},
+        **{"steps": 0, "seconds": 0.0, "core_seconds": 0.0, "loss": None, **rest},
     )
 
 

@@ -63,7 +63,7 @@ def _head(columns: list[str], baselines: dict[str, bool]) -> Markup:
     for whose, shown in (("the row", columns), *((name, _beside(printed)) for name, printed in baselines.items())):
         first += [element("th", whose, colspan=len(shown), scope="colgroup")] if shown else []
         second += [element("th", name, scope="col", class_="number") for name in shown]
-    first += [element("th", name, rowspan=2, scope="col") for name in ("seeds", "s per seed")]
+    first += [element("th", name, rowspan=2, scope="col") for name in ("seeds", "s per seed", "core s")]
     return element("thead", element("tr", *first), element("tr", *second))
 
 
@@ -95,7 +95,8 @@ def _block(block: Sequence[Line], columns: list[str], baselines: dict[str, bool]
                 cells += _cells(beside[-1] if beside else None, _beside(printed))
             if i == 0:
                 cells += [element("td", ", ".join(map(str, first.seeds)), rowspan=len(metrics))]
-                cells += [element("td", f"{first.seconds:.0f}", rowspan=len(metrics), class_="number")]
+                for time in (first.seconds, first.core_seconds):
+                    cells.append(element("td", f"{time:.0f}", rowspan=len(metrics), class_="number"))
             made.append(element("tr", *cells))
     return made
 

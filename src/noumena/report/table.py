@@ -25,7 +25,8 @@ class Line:
         floor, gap: Of a loss on fresh pairs: the least that any encoder can reach, and by how much it is missed; None
             where it is not known.
         seeds: Which.
-        seconds: Mean training time of a seed.
+        seconds, core_seconds: Mean training time of a seed, and mean processor time, which does not depend on what else
+            the machine was doing.
         code: Versions of the package that made them.
     """
 
@@ -44,6 +45,7 @@ class Line:
     gap: float | None
     seeds: tuple[int, ...]
     seconds: float
+    core_seconds: float
     code: tuple[str, ...]
 
     @property
@@ -102,6 +104,7 @@ def _line(
         published_spread=printed.get("spread"),
         seeds=tuple(run.outcome["seed"] for run in members),
         seconds=statistics.fmean(run.outcome["seconds"] for run in members),
+        core_seconds=statistics.fmean(run.outcome["core_seconds"] for run in members),
         code=tuple(sorted({run.outcome["code"] for run in members})),
         **{"floor": None, "gap": None, **rest},
     )

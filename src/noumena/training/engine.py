@@ -186,7 +186,7 @@ def _steps(
     """The loop itself, apart so that a wrong call fails where it stands and not where its records are read."""
     trained = [parameter for group in controls.groups for parameter in group["params"]]
     saved = state.seconds
-    since = time.perf_counter()
+    since, busy = time.perf_counter(), time.process_time()
     try:
         while not state.finished:
             controls.set(state.step)
@@ -195,6 +195,7 @@ def _steps(
             if due := state.step % plan.every == 0 or state.finished:
                 check_parameters(state.encoder, state.loss, state.step, controls.rate)
             state.seconds += time.perf_counter() - since
+            state.core_seconds += time.process_time() - busy
             if due:
                 metrics = {} if measure is None else {name: float(x) for name, x in measure(state.measured).items()}
                 state.finished = state.finished or (plan.until is not None and plan.until.reached(metrics))
@@ -203,7 +204,7 @@ def _steps(
             if checkpoint is not None and (state.finished or state.seconds - saved >= checkpoint.seconds):
                 checkpoint.write(*state.pack())
                 saved = state.seconds
-            since = time.perf_counter()
+            since, busy = time.perf_counter(), time.process_time()
         if state.averaged is not None:
             state.averaged.copy_to(state.encoder)
     finally:

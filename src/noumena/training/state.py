@@ -36,7 +36,7 @@ class State:
         encoder, loss, optimizers, averaged: What is trained, and by what; `averaged` is None without an EMA.
         streams: Every generator that the run draws from, by name.
         description: What the run was asked to do. A saved state of another description is refused.
-        step, seconds: Steps taken, and the time spent on them.
+        step, seconds, core_seconds: Steps taken, the time spent on them, and the processor time.
         first_loss: Of the first step, against which divergence is judged; None before it.
         finished: Whether the run is over.
     """
@@ -49,6 +49,7 @@ class State:
     description: dict[str, Any]
     step: int = 0
     seconds: float = 0.0
+    core_seconds: float = 0.0
     first_loss: float | None = None
     finished: bool = False
     sums: Sums = field(default_factory=Sums)
@@ -63,7 +64,7 @@ class State:
         sums = self.sums
         means = {name: total / sums.steps for name, total in sums.parts.items()}
         learned = learned_values(self.loss, self.measured)
-        return Record(self.step, self.seconds, sums.loss / sums.steps, means, metrics, learned)
+        return Record(self.step, self.seconds, self.core_seconds, sums.loss / sums.steps, means, metrics, learned)
 
     def pack(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Tensors by name, and the rest as JSON holds it (floats survive it to the last bit)."""
@@ -80,6 +81,7 @@ class State:
             "description": self.description,
             "step": self.step,
             "seconds": self.seconds,
+            "core_seconds": self.core_seconds,
             "first_loss": self.first_loss,
             "finished": self.finished,
             "sums": asdict(self.sums),
@@ -102,7 +104,8 @@ class State:
             optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
         for name, stream in self.streams.items():
             stream.set_state(tensors[f"streams/{name}"])
-        self.step, self.seconds, self.first_loss = notes["step"], notes["seconds"], notes["first_loss"]
+        self.step, self.first_loss = notes["step"], notes["first_loss"]
+        self.seconds, self.core_seconds = notes["seconds"], notes["core_seconds"]
         self.finished, self.sums = notes["finished"], Sums(**notes["sums"])
 
     def _modules(self) -> dict[str, nn.Module]:
