@@ -77,6 +77,19 @@ class TestOdd(EncoderContract):
         assert torch.equal(encoder(-x), -encoder(x))
 
 
+class TestWhitened(EncoderContract):
+    def make(self, generator):
+        return MLP(4, 3, [20, 30], whiten=True, generator=generator)
+
+    def observations(self, n, generator, dtype=torch.float32):
+        x = torch.randn(n, 4, generator=generator, dtype=dtype)
+        return x @ torch.tensor([[5.0, 4, 0, 0], [0, 1, 0, 0], [0, 0, 0.2, 0], [0, 0, 3, 1]], dtype=dtype) + 2
+
+    def reference(self, state, x):
+        seen = state["whitening.matrix"] @ (x - state["whitening.mean"])
+        return on_sphere(network(state, "layers", seen, slope=0.01))
+
+
 class TestAffine(EncoderContract):
     def make(self, generator):
         return MLP(4, 2, [], head=Product([Sphere(1), Euclidean(1)]), generator=generator)

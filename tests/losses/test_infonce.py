@@ -51,7 +51,7 @@ SCORES = {
 
 ALL_VIEWS = [
     {"anchors": anchors, "views": views, "include_self": include_self}
-    for anchors in ("first", "both")
+    for anchors in ("first", "second", "both")
     for views in ("own", "other", "both")
     for include_self in (False, True)
     if not (include_self and views == "other")
@@ -143,6 +143,26 @@ def test_every_option(generator, candidates, weighting, positive_in_denominator,
         positive_weight=positive_weight,
         candidate_reduction=candidate_reduction,
     )
+
+
+@pytest.mark.parametrize("cutoff", [-3.0, 0.0, 2.0])
+@pytest.mark.parametrize("positive_in_denominator", [True, False])
+@pytest.mark.parametrize("candidates", ["in batch: second, other, False", "mates, share 0.3"])
+def test_a_cutoff_is_one_more_candidate(generator, candidates, positive_in_denominator, cutoff):
+    make, of_pair = SCORES["precision"]
+    chosen, negatives, comparisons = CANDIDATES[candidates]
+    options = {"positive_in_denominator": positive_in_denominator, "positive_weight": 1.7, "cutoff": cutoff}
+    agree(make(3).double(), of_pair, chosen, comparisons, draw(generator, negatives=negatives), **options)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_negatives_beyond_the_cutoff_do_not_repel(dtype):
+    """Without it a decoupled loss pushes on for ever; with it both value and gradient stay finite at any distance."""
+    h = (1e4 * torch.tensor([[0.0], [1.0], [3.0]], dtype=dtype)).requires_grad_()
+    loss = InfoNCE(Lp(2.0), positive_in_denominator=False, cutoff=-60.0)
+    output = loss(PairEmbeddings(h, h.detach().clone()))
+    output.total.backward()
+    assert float(output.total.detach()) == -60.0 and not h.grad.any()
 
 
 @pytest.mark.parametrize("d", [10, 64, 512])
@@ -395,6 +415,7 @@ def test_refuses_arguments_of_another_kind(unchecked_shapes):
             InfoNCE(*arguments)
     for options, message in [
         ({"positive_weight": 0.0}, "`positive_weight` must be positive"),
+        ({"cutoff": float("nan")}, "`cutoff` must be"),
         ({"candidate_reduction": "average"}, "`candidate_reduction` cannot be"),
         ({"block": 0}, "`block` must be at least 1"),
     ]:

@@ -44,7 +44,8 @@ def softplus(raw):
 def in_batch(h, h_pos, anchors="first", views="own", include_self=False, cross_block="exact"):
     comparisons = []
     n = len(h)
-    for first, second in [(h, h_pos), (h_pos, h)][: 1 if anchors == "first" else 2]:
+    orders = {"first": [(h, h_pos)], "second": [(h_pos, h)], "both": [(h, h_pos), (h_pos, h)]}
+    for first, second in orders[anchors]:
         for i in range(n):
             others = []
             for k in range(n):
@@ -97,6 +98,7 @@ def per_anchor(
     score,
     positive_in_denominator=True,
     positive_weight=1.0,
+    cutoff=None,
     candidate_reduction="sum",
     beta=0.0,
     detach=False,
@@ -114,6 +116,8 @@ def per_anchor(
         if candidate_reduction == "mean":
             mass = mass / sum(counts)
         denominator = mass + torch.exp(positive) if positive_in_denominator else mass
+        if cutoff is not None:
+            denominator = denominator + math.exp(cutoff)
         losses.append(-positive_weight * positive + torch.log(denominator))
     return torch.stack(losses)
 

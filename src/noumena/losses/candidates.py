@@ -53,8 +53,10 @@ class InBatch(AbstractCandidates):
     """The other items of the batch. Needs no drawn negatives; biased by O(1/n) only if the anchor counts itself.
 
     Args:
-        anchors: "first": the anchors h alone. "both": the positives are anchors too, each with its partner as
-            positive, and the loss is the mean over 2n.
+        anchors: "first": the anchors h alone. "second": the positives in their place, each with its partner as
+            positive; what is "own" and "other" below is then seen from there. With a marginal that is not uniform
+            only `InBatch("second", "other")` has candidates that are drawn as the theory asks. "both": all of
+            them, and the loss is the mean over 2n.
         views: Where the other items are seen: in the anchor's "own" view, in the "other" view (the partner of an
             item is then never a candidate of its own anchor), or in "both".
         include_self: Count the anchor among the candidates of its own view, as the code of Zimmermann et al. does;
@@ -63,13 +65,13 @@ class InBatch(AbstractCandidates):
             untransposed, as in the code of AnInfoNCE. It matters only for anchors="both" and views="both".
     """
 
-    anchors: Literal["first", "both"] = "first"
+    anchors: Literal["first", "second", "both"] = "first"
     views: Literal["own", "other", "both"] = "own"
     include_self: bool = False
     cross_block: Literal["exact", "published"] = "exact"
 
     def __post_init__(self) -> None:
-        _checks.choice("anchors", self.anchors, ("first", "both"))
+        _checks.choice("anchors", self.anchors, ("first", "second", "both"))
         _checks.choice("views", self.views, ("own", "other", "both"))
         _checks.choice("cross_block", self.cross_block, ("exact", "published"))
         _checks.kind("include_self", self.include_self, bool)
@@ -80,6 +82,8 @@ class InBatch(AbstractCandidates):
 
     def contrast(self, embeddings: PairEmbeddings, gather: Gather) -> Contrast:
         h, h_pos = embeddings.h, embeddings.h_pos
+        if self.anchors == "second":
+            h, h_pos = h_pos, h
         both = self.anchors == "both"
         anchors, positives = (torch.cat([h, h_pos]), torch.cat([h_pos, h])) if both else (h, h_pos)
         index = gather.offset(h) + torch.arange(len(h), device=h.device)
@@ -193,9 +197,9 @@ class Union(AbstractCandidates):
     def contrast(self, embeddings: PairEmbeddings, gather: Gather) -> Contrast:
         contrasts = [choice.contrast(embeddings, gather) for choice in self.choices]
         first = contrasts[0]
-        if any(len(contrast.anchors) != len(first.anchors) for contrast in contrasts):
+        if any(not torch.equal(contrast.anchors, first.anchors) for contrast in contrasts):
             raise ValueError(
-                '`choices` must have the same anchors; InBatch(anchors="both") goes with its own kind only.'
+                '`choices` must have the same anchors; InBatch(anchors="both") or "second" goes with its own kind only.'
             )
         return Contrast(first.anchors, first.positives, [s for contrast in contrasts for s in contrast.segments])
 

@@ -12,6 +12,7 @@ from .base import AbstractLoss, LossOutput, check_embeddings, wide
 from .candidates import AbstractCandidates, Available
 from .gather import Gather
 from .scores import AbstractScore
+from .setting import Setting
 from .streaming import BLOCK, EXACT, Plan, stream
 from .weighting import Equal, Weighting
 
@@ -34,7 +35,10 @@ class InfoNCE(AbstractLoss):
         weighting: How much each candidate counts.
         positive_in_denominator: Whether the positive stands in the denominator. False is the decoupled loss, the
             limit that the theory of alignment and uniformity speaks of.
-        positive_weight: w, 1 in the papers. Any other value is another objective.
+        positive_weight: w, 1 in the papers. Any other value is another objective. A schedule can move it.
+        cutoff: A constant score c that stands in the denominator as one more candidate: negatives whose score is
+            well below c no longer repel. It bounds a decoupled loss from below, and lets go of embeddings that are
+            far from all others, as those in the corners of a box are. None in the papers.
         candidate_reduction: "sum", or "mean", which divides the candidates' sum by their number M. That subtracts
             log M when the positive is left out of the denominator; with it in, the candidates together weigh as
             much as one, which is another objective.
@@ -50,6 +54,7 @@ class InfoNCE(AbstractLoss):
         *,
         positive_in_denominator: bool = True,
         positive_weight: float = 1.0,
+        cutoff: float | None = None,
         candidate_reduction: Literal["sum", "mean"] = "sum",
         gather: bool = False,
         block: int = BLOCK,
@@ -61,7 +66,8 @@ class InfoNCE(AbstractLoss):
         self.weighting: Weighting = Equal() if weighting is None else weighting
         _checks.kind("weighting", self.weighting, Weighting.__args__, "Pass a weighting such as `HardNegatives(1.0)`.")
         self.positive_in_denominator = _checks.kind("positive_in_denominator", positive_in_denominator, bool)
-        self.positive_weight = _checks.positive("positive_weight", positive_weight)
+        self.positive_weight = Setting("positive_weight", positive_weight)
+        self.cutoff = None if cutoff is None else _checks.number("cutoff", cutoff)
         self.candidate_reduction = _checks.choice("candidate_reduction", candidate_reduction, ("sum", "mean"))
         self.gather = _checks.kind("gather", gather, bool)
         self.block = _checks.count("block", block)
@@ -86,6 +92,7 @@ class InfoNCE(AbstractLoss):
                 layouts=layouts,
                 weighting=self.weighting,
                 positive_in_denominator=self.positive_in_denominator,
+                cutoff=self.cutoff,
                 mean_of_candidates=self.candidate_reduction == "mean",
                 block=self.block,
                 want_gradients=torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors),
@@ -93,10 +100,11 @@ class InfoNCE(AbstractLoss):
             # With both views as anchors there are two for each row of `h`.
             scale = gather.mean_scale(embeddings.h) * len(embeddings.h) / len(pos)
             total, per_anchor = stream(plan, scale, pos, segments)
-            if self.positive_weight != 1:
-                extra = (1 - self.positive_weight) * pos
+            weight = self.positive_weight.value
+            if weight != 1:
+                extra = (1 - weight) * pos
                 total, per_anchor = total + scale * extra.sum(), per_anchor + extra
-        alignment = -self.positive_weight * scale * pos.detach().sum()
+        alignment = -weight * scale * pos.detach().sum()
         return LossOutput(total, per_anchor, {"alignment": alignment, "uniformity": total.detach() - alignment})
 
 

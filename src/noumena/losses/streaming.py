@@ -2,7 +2,9 @@
 
 For anchor i with margins a_ij (score of candidate j less score of the positive) the loss is
 
-    log(1 + sum_j w_ij e^{a_ij}),    or    log sum_j w_ij e^{a_ij}    with the positive left out of the denominator.
+    log(1 + sum_j w_ij e^{a_ij}),    or    log sum_j w_ij e^{a_ij}    with the positive left out of the denominator;
+
+a cutoff c adds e^{c - s_i} to the sum, s_i being the score of the positive.
 
 The gradient with respect to a_ij is a softmax over j times a number known as soon as the row is summed, and the
 reduction is a mean, so a block's gradients are added up while its scores are still in the cache. A caller who
@@ -47,6 +49,7 @@ class Plan:
     layouts: tuple[Layout, ...]
     weighting: Weighting
     positive_in_denominator: bool
+    cutoff: float | None
     mean_of_candidates: bool
     block: int
     want_gradients: bool
@@ -116,19 +119,34 @@ def _pass(plan: Plan, pos: Tensor, flat: tuple[Tensor, ...], upstream: Tensor | 
         log_mass = _to_weights(grids, log_weights, plan.weighting, log_count, work)
         if plan.mean_of_candidates:
             log_mass = log_mass - log_count
-        if plan.positive_in_denominator:
-            per_anchor[rows] = torch.nn.functional.softplus(log_mass, threshold=EXACT)
-            share = torch.sigmoid(log_mass)
-        else:
-            per_anchor[rows], share = log_mass, torch.ones_like(log_mass)
+        per_anchor[rows], share, slope = _with_constants(plan, log_mass, pos[rows])
         if upstream is not None:
-            grad_pos[rows] = share.mul_(upstream[rows])
-            grad_pos[rows].neg_()
+            grad_pos[rows] = slope.mul(upstream[rows])
+            share.mul_(upstream[rows])
             for segment, grid in zip(segments, grids, strict=True):
                 segment.pull_back(rows, grid.mul_(share.view(*grid.shape[:2], 1)), work)
     if upstream is None:
         return _Result(per_anchor, [])
     return _Result(per_anchor, [grad_pos, *(gradient for segment in segments for gradient in segment.gradients())])
+
+
+def _with_constants(plan: Plan, log_mass: Tensor, pos: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The anchors' losses from the log mass of their candidates, with the slopes in that and in the positive's score.
+
+    What does not depend on candidates stands in the denominator as 1 (the positive itself) and e^{cutoff - pos}.
+    """
+    if plan.cutoff is None:
+        if not plan.positive_in_denominator:
+            return log_mass, torch.ones_like(log_mass), -torch.ones_like(log_mass)
+        share = torch.sigmoid(log_mass)
+        return torch.nn.functional.softplus(log_mass, threshold=EXACT), share, -share
+    # The mass and the cutoff move with the score of the positive, the positive itself does not.
+    moving = torch.logaddexp(log_mass, plan.cutoff - pos)
+    share = torch.sigmoid(log_mass - (plan.cutoff - pos))
+    if not plan.positive_in_denominator:
+        return moving, share, -torch.ones_like(share)
+    slope = torch.sigmoid(moving)
+    return torch.nn.functional.softplus(moving, threshold=EXACT), share * slope, -slope
 
 
 class _Segment:

@@ -60,10 +60,11 @@ def loss_floor(world: World, loss: InfoNCE, batch_size: int, *, generator: torch
 
 def _check(world: World, loss: InfoNCE) -> None:
     _checks.kind("loss", loss, InfoNCE, "Other losses have no density-ratio floor.")
-    if not loss.positive_in_denominator or loss.positive_weight != 1 or not isinstance(loss.weighting, Equal):
+    weighted = loss.positive_weight.value != 1 or loss.cutoff is not None
+    if not loss.positive_in_denominator or weighted or not isinstance(loss.weighting, Equal):
         raise ValueError(
-            "`loss` must be plain InfoNCE (positive in the denominator, weight 1, equal weighting): the density ratio "
-            "is not the optimum of its variants."
+            "`loss` must be plain InfoNCE (positive in the denominator, weight 1, no cutoff, equal weighting): the "
+            "density ratio is not the optimum of its variants."
         )
     if loss.candidate_reduction != "sum":
         raise ValueError('`loss` must have candidate_reduction="sum" for the density ratio to be its optimum.')
