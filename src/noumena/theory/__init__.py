@@ -14,3 +14,16 @@ from .precision_sweep import PrecisionSweep as PrecisionSweep
 from .recovery import Recovery as Recovery
 from .recovery import recovery as recovery
 from .shrink import shrink_slope as shrink_slope
+from .temperature import Tilt as Tilt
+from .temperature import temperature_slack as temperature_slack
+from .verdicts import Assumption as Assumption
+from .verdicts import Evidence as Evidence
+from .verdicts import Expectation as Expectation
+from .verdicts import Head as Head
+from .verdicts import Learner as Learner
+from .verdicts import Maps as Maps
+from .verdicts import Representable as Representable
+from .verdicts import Theorem as Theorem
+from .verdicts import Verdict as Verdict
+from .verdicts import expectation as expectation
+from .verdicts import verdict as verdict
