@@ -15,7 +15,9 @@ from noumena.theory import Fold, Shrink, Tilt, asymptotic_loss, temperature_slac
 
 
 def loss(h, dim: int, kappa: float, beta: float) -> float:
-    return asymptotic_loss(h, Synthetic(Uniform(Sphere(dim)), VonMisesFisher(kappa)), Dot(1 / beta)).total
+    return asymptotic_loss(
+        h, Synthetic(Uniform(Sphere(dim)), VonMisesFisher(kappa)), Dot(1 / beta), resolution=10
+    ).total
 
 
 def latents(z):

@@ -1,7 +1,11 @@
 """The papers' theorems as functions of a world and a learner."""
 
 from .asymptotic import AsymptoticLoss as AsymptoticLoss
+from .asymptotic import Difference as Difference
+from .asymptotic import asymptotic_difference as asymptotic_difference
 from .asymptotic import asymptotic_loss as asymptotic_loss
+from .attack import Attack as Attack
+from .attack import attack as attack
 from .base import AbstractComputation as AbstractComputation
 from .collapse import collapse_bound as collapse_bound
 from .floor import Floor as Floor

@@ -133,9 +133,7 @@ class Verdict:
             lines = [f"no theorem speaks; nearest: {self.theorem}: {self.theorem.says}"]
         for one in self.assumptions:
             mark = "✓" if one.holds else "✗"
-            lines.append(
-                f"  {mark} {one.name}: {one.reason}" + ("" if one.needed else " (this statement does not need it)")
-            )
+            lines.append(f"  {mark} {one.name}: {one.reason}" + ("" if one.needed else " (not needed here)"))
         if self.encoder is not None:
             mark = {True: "✓", False: "✗", None: "~"}[self.encoder.holds]
             lines.append(f"  {mark} encoder: {self.encoder.reason}")

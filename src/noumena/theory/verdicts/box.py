@@ -1,7 +1,9 @@
 """Convex bodies: Theorems 5 and 6, and free ends."""
 
+import torch
+
 from ...losses import InfoNCE
-from ...spaces import Box, Euclidean
+from ...spaces import AbstractSpace, Box, Euclidean
 from . import assumptions, evidence
 from .base import Assumption, Evidence, Maps, Verdict, decide
 from .learner import Head
@@ -67,11 +69,10 @@ def _matched_widths(reading: Reading, law: Power | None, model: Model | None) ->
         return None
     if not isinstance(reading.space, Box):
         return None
-    bounds = zip(reading.space.low, reading.space.high, strict=True)  # pyright: ignore
+    low, high = reading.space.bounds(torch.empty((), dtype=torch.float64))
     rates = zip(law.scale, model.rates, strict=True)
-    return tuple(
-        (high - low) / (scale * rate ** (1 / law.p)) for (low, high), (scale, rate) in zip(bounds, rates, strict=True)
-    )
+    sized = zip((high - low).tolist(), rates, strict=True)
+    return tuple(width / (scale * rate ** (1 / law.p)) for width, (scale, rate) in sized)
 
 
 def _scale(head: Head, widths: tuple[float, ...] | None) -> Assumption:
@@ -88,11 +89,11 @@ def _scale(head: Head, widths: tuple[float, ...] | None) -> Assumption:
     return Assumption(name, fits, told, "" if fits else "widen or train the bounds")
 
 
-def _fits_exactly(space: object, widths: tuple[float, ...]) -> bool:
+def _fits_exactly(space: AbstractSpace, widths: tuple[float, ...]) -> bool:
     """Whether a box has the latents' own extents, all equal: its isometries are those of a cube."""
     assert isinstance(space, Box)
-    given = [high - low for low, high in zip(space.low, space.high, strict=True)]  # pyright: ignore
-    return all(close(one, widths[0]) for one in (*given, *widths))
+    low, high = space.bounds(torch.empty((), dtype=torch.float64))
+    return all(close(one, widths[0]) for one in (*(high - low).tolist(), *widths))
 
 
 def _found(

@@ -50,7 +50,7 @@ def _score(model: Model | None, head: Head) -> Assumption:
     name = "score against the conditional"
     if model is None or model.p != 2 or not model.isotropic or model.shaped or not isinstance(head.space, Sphere):
         return Assumption(name, False, "not an even inner product of fixed length", "use `Dot` and a sphere")
-    return Assumption(name, True, f"{model.name} on a sphere is an inner product")
+    return Assumption(name, True, f"{model.name} at fixed length, even over coordinates")
 
 
 def _slope(reading: Reading, law: Fixed, model: Model | None) -> float | None:

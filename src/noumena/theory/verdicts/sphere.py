@@ -72,7 +72,10 @@ def _form(law: object, ratio: Quadratic | None) -> Assumption:
         return Assumption(name, False, f"{told}: not exp(-(z' - z)^T L (z' - z)) on the sphere", _LAWS)
     if not ratio.exact:
         return Assumption(
-            name, False, "drawn by shell rejection, whose law only nears the stated density", 'proposal="exact"'
+            name,
+            False,
+            "drawn by shell rejection, whose law only nears the stated density",
+            'draw them with proposal="exact"',
         )
     if min(ratio.precision) < 0 or (min(ratio.precision) == 0 < max(ratio.precision)):
         return Assumption(
