@@ -1,10 +1,11 @@
 import json
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from noumena.experiments.explain import explain, explain_table
+from noumena.experiments.explain import explain, explain_table, summary
 from noumena.experiments.spec import load_table, table_names
 from noumena.theory import Maps
 from tests.cli.test_main import call
@@ -85,3 +86,11 @@ KNOWN = [
 def test_known_rows(table, row, maps, number):
     found = explain(load_table(table).row(row)).verdict
     assert found is not None and (found.maps, found.theorem.number) == (maps, number), found
+
+
+def test_a_run_keeps_its_verdict_and_components_of_ones_own_need_none():
+
+    row = load_table("zimmermann2021/table1").row("1.1")
+    assert summary(row, "published") == explain(row).summary
+    own = {**row.recipes, "fast": {**row.recipes["fast"], "encoder": {"kind": "torch.nn.Identity"}}}
+    assert summary(replace(row, recipes=own), "fast") is None

@@ -44,6 +44,14 @@ def explain(row: Row, recipe: str | None = None) -> Explanation:
     return Explanation(row.table, row.id, recipe, row.name, found)
 
 
+def summary(row: Row, recipe: str) -> str | None:
+    """The verdict in one line; None for components of one's own that a verdict cannot read, which may run all the same."""
+    try:
+        return explain(row, recipe).summary
+    except (TypeError, ValueError):
+        return None
+
+
 def explain_table(table: Table, rows: list[str], recipe: str | None = None) -> list[Explanation]:
     """The verdicts on the rows named, or on all of them that have the recipe."""
     chosen = [table.row(row) for row in rows] or list(table.rows)
