@@ -45,7 +45,7 @@ def explain(row: Row, recipe: str | None = None) -> Explanation:
 
 
 def summary(row: Row, recipe: str) -> str | None:
-    """The verdict in one line; None for components of one's own that a verdict cannot read: they may run all the same."""
+    """The verdict in one line; None for components of one's own that it cannot read: they may run all the same."""
     try:
         return explain(row, recipe).summary
     except (TypeError, ValueError):
