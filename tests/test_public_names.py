@@ -30,8 +30,10 @@ PUBLIC = {
         "AbstractDiagnostic DomainClassifier FibreRadius LearnedPrecision LimitLoss Overlap Subject"
     ),
     "noumena.theory": (
-        "AbstractComputation AsymptoticLoss FibreRotation Floor Fold Forget PrecisionSweep Recovery Shrink "
-        "asymptotic_loss collapse_bound loss_floor recovery shrink_slope"
+        "AbstractComputation Assumption AsymptoticLoss Attack Difference Evidence Expectation FibreRotation Floor "
+        "Fold Forget Head Learner Maps PrecisionSweep Recovery Representable Shrink Theorem Tilt Verdict "
+        "asymptotic_difference asymptotic_loss attack collapse_bound expectation loss_floor recovery shrink_slope "
+        "temperature_slack verdict"
     ),
     "noumena.training": (
         "AbstractOptimizer Adam AdamW Annealing BatchGrowth Checkpoint Diverged EMA Evaluation Muon Record SGD "

@@ -122,6 +122,27 @@ def report(
 
 
 @app.command()
+def explain(
+    table: Annotated[str, typer.Argument(help="A table of `noumena list`, or a file of your own ending in .toml.")],
+    row: Annotated[list[str] | None, typer.Option("--row", help="Only this row, at length; may be repeated.")] = None,
+    recipe: Annotated[
+        str | None, typer.Option(help="fast (ours) or published (theirs); published where a row has it.")
+    ] = None,
+    attack: Annotated[
+        bool, typer.Option("--attack", help="Search for a map of the latent sphere that beats every isometry; one row.")
+    ] = False,
+    steps: Annotated[int, typer.Option(min=1, help="Of each start of the attack.")] = 800,
+    seed: Annotated[int, typer.Option(min=0, help="Decides the draws of the attack.")] = 0,
+    out: Annotated[str, typer.Option(help="Folder of the attack's picture.")] = "runs",
+    json: Json = False,
+) -> None:
+    """Say up to which maps latents are identified, by which theorem, what is violated, and what would repair it."""
+    from .explain import run_explain
+
+    run_explain(table, row or [], recipe, attack, steps, seed, out, as_json=json)
+
+
+@app.command()
 def bench(
     parts: Annotated[
         list[str] | None, typer.Argument(help="losses, samplers, grouped, scale; all but scale if left out.")

@@ -19,6 +19,7 @@ from ..finding import Curve, Finding
 from ..training import Checkpoint, Record, train
 from .build import Experiment, Stage, build, build_computation, milestones
 from .description import Description
+from .explain import summary
 from .fit import floor, fresh_loss
 from .folder import (
     BEFORE,
@@ -250,4 +251,5 @@ def _about(table: Table, row: Row, recipe: str) -> dict[str, Any]:
         "recipe_notes": list(row.recipe_notes[recipe]),
         "position": table.rows.index(row),
         "sweep": None if row.sweep is None else dict(row.sweep),
+        "verdict": summary(row, recipe),
     }

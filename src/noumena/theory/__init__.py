@@ -1,7 +1,11 @@
 """The papers' theorems as functions of a world and a learner."""
 
 from .asymptotic import AsymptoticLoss as AsymptoticLoss
+from .asymptotic import Difference as Difference
+from .asymptotic import asymptotic_difference as asymptotic_difference
 from .asymptotic import asymptotic_loss as asymptotic_loss
+from .attack import Attack as Attack
+from .attack import attack as attack
 from .base import AbstractComputation as AbstractComputation
 from .collapse import collapse_bound as collapse_bound
 from .floor import Floor as Floor
@@ -14,3 +18,16 @@ from .precision_sweep import PrecisionSweep as PrecisionSweep
 from .recovery import Recovery as Recovery
 from .recovery import recovery as recovery
 from .shrink import shrink_slope as shrink_slope
+from .temperature import Tilt as Tilt
+from .temperature import temperature_slack as temperature_slack
+from .verdicts import Assumption as Assumption
+from .verdicts import Evidence as Evidence
+from .verdicts import Expectation as Expectation
+from .verdicts import Head as Head
+from .verdicts import Learner as Learner
+from .verdicts import Maps as Maps
+from .verdicts import Representable as Representable
+from .verdicts import Theorem as Theorem
+from .verdicts import Verdict as Verdict
+from .verdicts import expectation as expectation
+from .verdicts import verdict as verdict

@@ -102,6 +102,42 @@ def asymptotic_loss(
         return AsymptoticLoss(alignment, uniformity, float(draws.sum(dim=1).std() / BATCHES**0.5))
 
 
+class Difference(NamedTuple):
+    """How much more one map costs than another, and the error of that: as in `AsymptoticLoss`."""
+
+    value: float
+    error: float
+
+
+def asymptotic_difference(
+    map: Map,
+    other: Map,
+    world: Laws,
+    score: AbstractScore,
+    *,
+    share: float = 0.0,
+    resolution: int = RESOLUTION,
+    generator: torch.Generator | None = None,
+) -> Difference:
+    """`asymptotic_loss` of `map` less that of `other`; both meet the same draws, where there are any, so that the
+    difference is known much better than either loss. Arguments are those of `asymptotic_loss`."""
+    space = world.marginal.space
+    if isinstance(space, Sphere) and space.dim <= DIM:
+        first, second = (asymptotic_loss(h, world, score, share=share, resolution=resolution) for h in (map, other))
+        return Difference(first.total - second.total, first.error + second.error)
+    _checks.generator(generator)
+    assert generator is not None
+    gaps = []
+    with torch.no_grad():
+        for _ in range(BATCHES):
+            state = generator.get_state()
+            first = sum(_monte_carlo(map, world, score, share, None, generator))
+            generator.set_state(state)
+            gaps.append(first - sum(_monte_carlo(other, world, score, share, None, generator)))
+    found = torch.tensor(gaps, dtype=torch.float64)
+    return Difference(float(found.mean()), float(found.std() / BATCHES**0.5))
+
+
 def _quadrature(
     map: Map, world: Laws, score: AbstractScore, share: float, m: int | None, resolution: int
 ) -> tuple[float, float]:
@@ -113,7 +149,7 @@ def _quadrature(
     alignment, uniformity = 0.0, 0.0
     for rows in _blocks(len(z), len(z)):
         around = fibres(world.conditional, space, z[rows], resolution)
-        h_around = score.fold_candidates(map(around.z.reshape(-1, z.shape[1])).view(*around.z.shape[:2], -1))
+        h_around = score.fold_candidates(_mapped(map, around.z))
         positive = score.kernel.pairs(anchors[rows, None], h_around)
         log_z = z.new_full((len(positive),), -math.inf)
         if share > 0:
@@ -124,6 +160,13 @@ def _quadrature(
         alignment -= float(weight[rows] @ (around.positive * positive).sum(dim=1))
         uniformity += float(weight[rows] @ (around.positive * _denominator(positive, log_z[:, None], m)).sum(dim=1))
     return alignment, uniformity
+
+
+def _mapped(map: Map, z: Float[Tensor, "n m d"]) -> Float[Tensor, "n m k"]:
+    """The map of every point; once where all anchors share theirs, as a support that is the whole space."""
+    if z.stride(0) == 0 and len(z) > 1:
+        return map(z[0])[None].expand(len(z), -1, -1)
+    return map(z.reshape(-1, z.shape[2])).view(*z.shape[:2], -1)
 
 
 def _monte_carlo(
