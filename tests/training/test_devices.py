@@ -4,7 +4,11 @@ import sys
 import pytest
 import torch
 
-from noumena.training import Alone, Devices
+from noumena import streams
+from noumena.metrics import MCC, AngleError, LinearR2
+from noumena.pairs.base import AbstractPairSource
+from noumena.training import SGD, Alone, Devices, Evaluation, Muon, train
+from tests.training import processes
 
 
 @pytest.mark.parametrize(
@@ -56,3 +60,35 @@ def test_work_that_cannot_be_sent_is_refused():
     pytest.importorskip("lightning_fabric")
     with pytest.raises(TypeError, match="`work` must be a function of a module"):
         Devices("cpu", 2).launch(lambda fabric: None)
+
+
+class Careless(AbstractPairSource):
+    """Makes a tensor without saying where."""
+
+    def __init__(self, source):
+        self.source = source
+
+    def _draw(self, n, generator, dtype):
+        batch = self.source.draw(n, generator, dtype)
+        return type(batch)(batch.x + torch.zeros(n, 1), batch.x_pos)
+
+
+def trained(case, source=None):
+    """Training and measurement, on the CPU, while tensors made without a device land where nothing can be computed."""
+    own, encoder, loss, options = processes.parts(case, gather=False, seed=3)
+    rng, source = streams(3), source or own
+    # Adam keeps its count of steps on torch's default device, so it stays out of this.
+    options |= {"optimizer": Muon(0.05, rest=SGD(0.1)), "generator": rng.pairs, "precision": "bf16"}
+    measure = Evaluation(own, [LinearR2(), MCC(), AngleError()], 63, rng.eval)
+    with torch.device("meta"):
+        return list(train(source, encoder, loss, measure=measure, **options))
+
+
+@pytest.mark.parametrize("case", processes.CASES)
+def test_nothing_is_made_on_the_default_device(case):
+    assert len(trained(case)) == 3
+
+
+def test_what_is_made_on_the_default_device_is_caught():
+    with pytest.raises((RuntimeError, NotImplementedError), match="meta"):
+        trained("gradient descent", Careless(processes.WORLD))
