@@ -2,18 +2,21 @@
 
 import os
 import pickle
+import signal
 import socket
 import tempfile
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import wait
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
+import torch
 import torch.distributed as dist
-from torch.multiprocessing.spawn import ProcessException, start_processes
+from torch.multiprocessing import start_processes
 
-from .. import _checks
+from .. import _checks, _files
 
 T = TypeVar("T")
 
@@ -62,21 +65,38 @@ def launch(accelerator: str, processes: int, work: Callable[..., T], args: tuple
     with tempfile.TemporaryDirectory(prefix="noumena-") as name:
         folder = Path(name)
         meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(_free_port())}
-        running: Any = start_processes(
-            _process, (name, meeting, accelerator, processes, work, args), processes, join=False, daemon=False
-        )
+        told = (name, meeting, accelerator, processes, work, args)
+        running: list[Any] = start_processes(_process, told, processes, join=False).processes  # pyright: ignore
         try:
-            while not running.join():
-                pass
-        except ProcessException as error:
-            raise _first_failure(folder) or _ended(error, processes) from error
+            waiting = {process.sentinel: process for process in running}
+            while waiting:
+                for sentinel in wait(list(waiting)):
+                    process = waiting.pop(sentinel)  # pyright: ignore[reportArgumentType]
+                    process.join()
+                    if process.exitcode:
+                        raise _reason(folder, running)
         finally:
             # Without them no process of ours outlives an interrupt, and none is waited for at exit.
-            for process in running.processes:
+            for process in running:
                 if process.is_alive():
                     process.kill()
                 process.join()
+        if not (folder / RESULT).exists():
+            raise RuntimeError("the first process was interrupted; run again to go on.")
         return pickle.loads((folder / RESULT).read_bytes())
+
+
+def _reason(folder: Path, running: Sequence[Any]) -> Exception:
+    """Why the processes stopped: the end of one makes the others fail as well, which wait for it."""
+    for rank, process in enumerate(running):
+        if process.exitcode is not None and process.exitcode < 0:
+            name = signal.Signals(-process.exitcode).name
+            return RuntimeError(
+                f"process {rank} of {len(running)} was ended by {name}, as a system does that runs out of memory, "
+                "and the others were stopped; run again to go on."
+            )
+    failures = sorted(folder.glob(f"{FAILURE}*"), key=lambda path: path.stat().st_mtime_ns)
+    return pickle.loads(failures[0].read_bytes()) if failures else RuntimeError("a process ended without a word.")
 
 
 def _process(
@@ -90,6 +110,8 @@ def _process(
 ) -> None:
     """What one process does. Its rank is in the environment, as Fabric wants it of processes that others started."""
     os.environ |= {**meeting, "LOCAL_RANK": str(rank), "NODE_RANK": "0"}
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(max(1, torch.get_num_threads() // processes))  # or all would crowd every core
     try:
         package = lightning()
         import logging
@@ -112,22 +134,15 @@ def _process(
 
 
 def _hand_over(path: Path, error: Exception) -> None:
+    """Whole or not at all; where it happened is told in a note, since tracebacks cannot be sent."""
+    told = "".join(traceback.format_exception(error))
     try:
+        error.add_note(f"raised in another process:\n{told}")
         content = pickle.dumps(error)
         pickle.loads(content)
     except Exception:
-        content = pickle.dumps(RuntimeError("".join(traceback.format_exception(error))))
-    path.write_bytes(content)
-
-
-def _first_failure(folder: Path) -> Exception | None:
-    """The earliest: the others fail as well then, since one that they wait for is gone."""
-    failures = sorted(folder.glob(f"{FAILURE}*"), key=lambda path: path.stat().st_mtime_ns)
-    return pickle.loads(failures[0].read_bytes()) if failures else None
-
-
-def _ended(error: ProcessException, processes: int) -> RuntimeError:
-    return RuntimeError(f"{error} (of {processes} processes, all of which were stopped); run again to go on.")
+        content = pickle.dumps(RuntimeError(told))
+    _files.replace(path, content)
 
 
 def _free_port() -> int:

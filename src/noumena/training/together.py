@@ -7,7 +7,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from .. import _rng
+from .. import _checks, _rng
 from ..batch import PairBatch
 from ..losses.base import AbstractLoss
 from ..pairs.base import AbstractPairSource
@@ -46,7 +46,7 @@ class Together:
     def check(self, encoder: nn.Module, loss: AbstractLoss, sizes: Sequence[int], multiple: int) -> None:
         """Refuse what several processes cannot train; `sizes` are those of the first batch and the last."""
         here = next(encoder.parameters()).device
-        if self.device is not None and (here.type, here.index or 0) != (self.device.type, self.device.index or 0):
+        if self.device is not None and _checks.located(here) != _checks.located(self.device):
             raise ValueError(f"`encoder` must be on the device of `fabric`, {self.device}; got {here}. Move it there.")
         if self.size > 1:
             check_gathers(loss, self.size)
