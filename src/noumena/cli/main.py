@@ -101,7 +101,7 @@ def run(
     baselines: Annotated[bool, typer.Option(help="Run the rows' baselines too.")] = True,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps, or auto: cuda where there is any.")] = "cpu",
     processes: Annotated[
-        int, typer.Option(min=1, help="That train each row together, on a GPU each or on the CPU; noumena[fabric].")
+        int, typer.Option(min=1, help="That train each row together, on a GPU each or on the CPU; the extra `fabric`.")
     ] = 1,
     threads: Annotated[int, typer.Option(min=1, help="That each process may use; equal threads, equal numbers.")] = 1,
     json: Json = False,
