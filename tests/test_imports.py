@@ -1,6 +1,7 @@
 """Who may import whom: world and learner never meet below the level that pairs them with a reader."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -90,6 +91,12 @@ def test_a_breach_is_seen(tmp_path, monkeypatch):
     ]
 
 
+def test_one_file_imports_lightning():
+    """Whatever else may be true of an extra, all but one file must do without it."""
+    pattern = re.compile(r"^\s*(?:import|from)\s+(?:lightning|lightning_fabric|pytorch_lightning)\b", re.MULTILINE)
+    assert [path.name for path in SOURCE.rglob("*.py") if pattern.search(path.read_text())] == ["fabric.py"]
+
+
 def _run(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
@@ -110,6 +117,7 @@ def test_importing_the_public_packages_leaves_heavy_libraries_alone():
     code = (
         "import sys, torch, numpy; before = set(sys.modules)\n"
         f"import noumena\nfor name in '{names}'.split(', '): getattr(noumena, name)\n"
-        "print(sorted({m.split('.')[0] for m in set(sys.modules) - before} & {'scipy', 'sklearn', 'rich', 'typer'}))"
+        "heavy = {'scipy', 'sklearn', 'rich', 'typer', 'lightning_fabric'}\n"
+        "print(sorted({m.split('.')[0] for m in set(sys.modules) - before} & heavy))"
     )
     assert _run(code) == "[]"

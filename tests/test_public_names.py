@@ -36,8 +36,8 @@ PUBLIC = {
         "temperature_slack verdict"
     ),
     "noumena.training": (
-        "AbstractOptimizer Adam AdamW Annealing BatchGrowth Checkpoint Diverged EMA Evaluation Muon Record SGD "
-        "Schedule Target embed evaluate options to_table train"
+        "AbstractOptimizer Adam AdamW Alone Annealing BatchGrowth Checkpoint Devices Diverged EMA Evaluation Muon "
+        "Record SGD Schedule Target disband embed evaluate options to_table train"
     ),
 }
 

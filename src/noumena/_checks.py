@@ -141,7 +141,7 @@ def generator(value: Any, device: torch.device | None = None) -> torch.Generator
             f"`generator` must be a torch.Generator, got `{type(value).__name__}`; "
             "pass torch.Generator().manual_seed(0), so that the draw can be repeated."
         )
-    if device is not None and _index(value.device) != _index(device):
+    if device is not None and located(value.device) != located(device):
         raise ValueError(
             f"`generator` must be on the device of its inputs, {device}; got {value.device}. "
             f"Make one with torch.Generator(device={str(device)!r})."
@@ -149,6 +149,6 @@ def generator(value: Any, device: torch.device | None = None) -> torch.Generator
     return value
 
 
-def _index(device: torch.device) -> tuple[str, int]:
-    """`cuda` and `cuda:0` name one device."""
+def located(device: torch.device) -> tuple[str, int]:
+    """Kind and index of a device: `cuda` and `cuda:0` name one."""
     return device.type, device.index or 0

@@ -40,6 +40,13 @@ def _stream(seed: int, name: str, device: str | torch.device) -> torch.Generator
     return torch.Generator(device=device).manual_seed(int.from_bytes(digest[:8], "big") >> 1)
 
 
+def branches(stream: torch.Generator, count: int) -> list[torch.Generator]:
+    """`count` generators, seeded by the next `count` draws of `stream`: processes that hold the same stream can each
+    take one, without a word between them and with nothing but the stream to save."""
+    seeds = torch.randint(2**63 - 1, (count,), generator=stream, device=stream.device).tolist()
+    return [torch.Generator(device=stream.device).manual_seed(seed) for seed in seeds]
+
+
 def uniform(shape: tuple[int, ...], generator: torch.Generator, dtype: torch.dtype = torch.float32) -> Tensor:
     """Uniform draws in the open interval (0, 1): safe for logarithms and inverse distribution functions."""
     draw = torch.rand(shape, generator=generator, dtype=dtype, device=generator.device)

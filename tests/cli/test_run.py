@@ -34,6 +34,12 @@ def test_run_then_report(tmp_path):
         ("run", "zimmermann2021/table1", "--row", "1.99"),
         ("run", "zimmermann2021/table1", "--recipe", "quick"),
         ("run", "zimmermann2021/table1", "--seeds", "many"),
+        ("run", "zimmermann2021/table1", "--device", "gpu"),
+        ("run", "zimmermann2021/table1", "--device", "cuda:99"),
+        ("run", "zimmermann2021/table1", "--processes", "0"),
+        ("run", "zimmermann2021/table1", "--processes", "2", "--device", "mps"),
+        ("run", "zimmermann2021/table1", "--processes", "2", "--place", "workers"),
+        ("run", "zimmermann2021/table1", "--threads", "none"),
         ("report", "no-such-folder"),
     ],
 )

@@ -6,6 +6,8 @@ import torch
 
 from noumena.diagnostics import AbstractDiagnostic, Subject
 from noumena.finding import Curve, Finding
+from noumena.losses import AbstractLoss, LossOutput
+from noumena.losses.base import check_embeddings
 from noumena.spaces import AbstractSpace
 from noumena.theory import AbstractComputation
 
@@ -43,3 +45,12 @@ class Dimension(AbstractComputation):
         return Finding(
             {"dimension": float(self.space.dim**self.power), "draw": float(torch.rand(1, generator=generator))}
         )
+
+
+class Nearness(AbstractLoss):
+    """Mean squared distance of pairs; knows nothing of other processes."""
+
+    def forward(self, embeddings):
+        check_embeddings(embeddings)
+        apart = (embeddings.h - embeddings.h_pos).square().sum(dim=1)
+        return LossOutput(apart.mean(), apart, {})

@@ -66,7 +66,7 @@ def test_nested_tables_are_resolved(generator):
     score = {"kind": "anisotropic.AnisotropicScore", "precision": 5.0, "half": True}
     candidates = {"kind": "candidates.InBatch", "anchors": "both"}
     plan = resolve({"kind": "infonce.InfoNCE", "score": score, "candidates": candidates}, "loss", "t")
-    loss = plan.build(dim=4, generator=generator)
+    loss = plan.build(dim=4, generator=generator, gather=False)
     assert isinstance(loss, InfoNCE) and loss.candidates == InBatch(anchors="both")
     assert isinstance(loss.score, AnisotropicScore) and len(loss.score.precision) == 4
 

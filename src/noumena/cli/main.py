@@ -32,7 +32,7 @@ def main() -> None:
         code = INTERRUPTED
     except UsageError as error:
         _stop(f"{error.format_message()} `noumena --help` lists what there is.", 2)  # pyright: ignore
-    except (ValueError, LookupError, FileNotFoundError) as error:
+    except (ValueError, LookupError, FileNotFoundError, ModuleNotFoundError) as error:
         _stop(str(error), 2)
     # Typer turns Ctrl-C into an exit code of its own where it can.
     if code == INTERRUPTED:
@@ -99,12 +99,17 @@ def run(
     out: Annotated[str, typer.Option(help="Folder of the runs; finished ones are skipped, others resumed.")] = "runs",
     place: Annotated[str, typer.Option(help="local: one after another; workers: one process for each core.")] = "local",
     baselines: Annotated[bool, typer.Option(help="Run the rows' baselines too.")] = True,
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps, or auto: cuda where there is any.")] = "cpu",
+    processes: Annotated[
+        int, typer.Option(min=1, help="That train each row together, on a GPU each or on the CPU; the extra `fabric`.")
+    ] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="That each process may use; equal threads, equal numbers.")] = 1,
     json: Json = False,
 ) -> None:
     """Recompute a published table beside the printed numbers. Ctrl-C loses nothing: run it again to go on."""
     from .run import run_table
 
-    run_table(table, row or [], seeds, recipe, out, place, baselines, as_json=json)
+    run_table(table, row or [], seeds, recipe, out, place, baselines, device, processes, threads, as_json=json)
 
 
 @app.command()

@@ -12,7 +12,7 @@ from rich.table import Table
 from ..experiments.build import check
 from ..experiments.folder import Outcome, outcome, records
 from ..experiments.place import each
-from ..experiments.run import Task, perform, tasks
+from ..experiments.run import Task, check_tasks, perform, tasks
 from ..experiments.spec import RECIPES, load_table
 from .report import run_report
 
@@ -25,6 +25,9 @@ def run_table(
     out: str,
     place: str,
     baselines: bool,
+    device: str,
+    processes: int,
+    threads: int,
     as_json: bool,
 ) -> None:
     table = load_table(name)
@@ -37,8 +40,14 @@ def run_table(
         out=out,
         rows=rows,
         baselines=baselines,
+        threads=threads,
+        device=device,
+        processes=processes,
     )
+    if processes > 1 and place != "local":
+        raise ValueError(f"`--processes` must be 1 with `--place {place}`, got {processes}; leave out one of them.")
     check(table)
+    check_tasks(chosen)
     console = Console(stderr=True)
     done: list[Outcome] = []
     progress = Progress(chosen)

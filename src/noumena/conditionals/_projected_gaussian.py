@@ -72,7 +72,7 @@ def _lowest_tilted_precision(pull: Tensor, gap: Tensor) -> Tensor:
 
 def _log_ratio_bound(a: float, d: int) -> float:
     """The maximum of log R over s, where the mean of r - 1 is zero: Newton's method on a convex function."""
-    largest, s = torch.tensor(a, dtype=torch.float64), torch.tensor((d - 1) / 2, dtype=torch.float64)
+    largest, s = (torch.tensor(x, dtype=torch.float64, device="cpu") for x in (a, (d - 1) / 2))
     for _ in range(20):
         law = _radial_law(largest, s, d)
         weight = law.mass / law.mass.sum()

@@ -1,5 +1,6 @@
 """The loss that an encoder has come to, without the noise of batches: in the limit of many negatives."""
 
+import copy
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -58,17 +59,18 @@ class LimitLoss(AbstractDiagnostic):
             raise ValueError(f"`subject` must have been trained with `InfoNCE`, got `{type(loss).__name__}`.")
         _checks.kind("source", world, World, "Measure in a source with known laws, such as `Synthetic`.")
         assert isinstance(world, World)
-        dtype = next((parameter.dtype for parameter in encoder.parameters()), torch.float32)
+        # The limit is computed on the CPU, where its latents are; the encoder stays where it is.
+        like, score = next(encoder.parameters(), torch.empty(0)), copy.deepcopy(loss.score).cpu()
 
         def recovered(z: Tensor) -> Tensor:
-            return encoder(world.mixing(z.to(dtype))).double()
+            return encoder(world.mixing(z.to(like))).cpu().double()
 
         seed = int(torch.randint(2**62, (1,), generator=generator, device=generator.device))
         found, latents = (
             asymptotic_loss(
                 h,
                 world,
-                loss.score,
+                score,
                 share=self.share,
                 negatives=self.negatives,
                 resolution=RESOLUTION,

@@ -46,7 +46,7 @@ class LearnedPrecision(AbstractDiagnostic):
                 f"`subject` must have a process for each learned precision, got {len(laws)} and {len(scores)}; "
                 "train one loss for each process with `Ensemble`."
             )
-        learned = [score.precision.double().numpy() for score in scores]
+        learned = [score.precision.cpu().double().numpy() for score in scores]
         true = [_precision(law) for law in laws]
         factors = [score.factor for score in scores]
         sorted_true = np.concatenate([np.sort(truth) / f for truth, f in zip(true, factors, strict=True)])

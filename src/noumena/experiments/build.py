@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import nn
 
 from .. import _checks
@@ -72,8 +73,8 @@ class Experiment:
         return Evaluation(self.test, self.metrics, self.evaluation, self.streams.eval)
 
 
-def build(description: Description, seed: int, device: str = "cpu") -> Experiment:
-    """The experiment of one seed.
+def build(description: Description, seed: int, device: str | torch.device = "cpu") -> Experiment:
+    """The experiment of one seed, on a device.
 
     The mixing comes from the `world` stream of the seed, or of `world_seed` where the description names one, and
     initial values from `init`; so every recipe and baseline of a row meets the same mixing at the same seed.
@@ -84,7 +85,7 @@ def build(description: Description, seed: int, device: str = "cpu") -> Experimen
 
 
 def build_computation(description: Description, seed: int) -> AbstractComputation:
-    """What a recipe with `compute` asks for; its mixing is that of the seed, as in `build`."""
+    """What a recipe with `compute` asks for, on the CPU; its mixing is that of the seed, as in `build`."""
     plans = resolve_all(description)
     world = _World(description, plans, streams(seed), "cpu", {})
     return _built(plans["compute"], AbstractComputation, space=world.space, mixing=world.mixing, **world.laws)
@@ -98,7 +99,7 @@ class _World:
         description: Description,
         plans: Mapping[str, Any],
         own: Streams,
-        device: str,
+        device: str | torch.device,
         mixings: dict[str, AbstractMixing],
     ) -> None:
         world_seed = description.sections.get("world_seed")
@@ -120,7 +121,11 @@ class _World:
 
 
 def _assemble(
-    description: Description, plans: Mapping[str, Any], seed: int, device: str, mixings: dict[str, AbstractMixing]
+    description: Description,
+    plans: Mapping[str, Any],
+    seed: int,
+    device: str | torch.device,
+    mixings: dict[str, AbstractMixing],
 ) -> Experiment:
     own = streams(seed, device)
     world = _World(description, plans, own, device, mixings)
@@ -137,13 +142,14 @@ def _assemble(
     encoder, loss, training, before = Identity(mixing.dim_out), None, None, None
     if "encoder" in plans:
         dims = {"dim": space.dim, "dim_in": mixing.dim_out, "dim_out": space.dim}
-        encoder = _built(plans["encoder"], nn.Module, **dims, generator=own.init)
-        dim = getattr(encoder, "dim_out", space.dim)
-        loss = _built(plans["loss"], AbstractLoss, dim=dim, generator=own.init)
+        encoder = _built(plans["encoder"], nn.Module, **dims, generator=own.init).to(device)
+        given = {"dim": getattr(encoder, "dim_out", space.dim), "generator": own.init}
+        given["gather"] = description.sections.get("processes", 1) > 1
+        loss = _built(plans["loss"], AbstractLoss, **given).to(device)
         training = plans["train"]
         if "pretrain" in plans:
             stage = plans["pretrain"]
-            first = _built(stage["loss"], AbstractLoss, dim=dim, generator=own.init)
+            first = _built(stage["loss"], AbstractLoss, **given).to(device)
             before = Stage(world.source(stage["pairs"]), first, stage["train"])
     return Experiment(
         description=description,

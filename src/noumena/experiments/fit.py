@@ -28,7 +28,7 @@ def fresh_loss(experiment: Experiment) -> dict[str, float]:
     values, negatives = [], {}
     for _ in range(_batches(n)):
         seen = embed(encoder, experiment.source.draw(n, experiment.streams.eval, dtype), loss)
-        values.append(loss(seen).total.double())
+        values.append(loss(seen).total.cpu().double())  # to the CPU first: not every device knows float64
         negatives = _negatives(loss, seen)
     value, error = torch.stack(values).mean(), torch.stack(values).std() / len(values) ** 0.5
     return {"value": float(value), "error": float(error), **negatives}

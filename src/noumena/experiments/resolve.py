@@ -36,7 +36,7 @@ SUPPLIED = {
     "mixing": ("dim", "dim_in", "generator"),
     "pairs": ("marginal", "conditional", "mixing"),
     "encoder": ("dim", "dim_in", "dim_out", "generator"),
-    "loss": ("dim", "generator"),
+    "loss": ("dim", "generator", "gather"),
     "compute": ("space", "marginal", "conditional", "mixing"),
 }
 

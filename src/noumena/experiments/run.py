@@ -1,6 +1,7 @@
 """One row, recipe and seed, run to the end in a folder of its own; killed at any moment, it goes on from there."""
 
 import hashlib
+import json
 import platform
 import time
 from collections.abc import Mapping, Sequence
@@ -16,9 +17,10 @@ from .. import __version__
 from .._rng import streams
 from ..diagnostics import Subject
 from ..finding import Curve, Finding
-from ..training import Checkpoint, Record, train
-from .build import Experiment, Stage, build, build_computation, milestones
+from ..training import Checkpoint, Devices, Record, disband, train
+from .build import Experiment, build, build_computation, milestones
 from .description import Description
+from .divided import check_divided, divided, stages
 from .explain import summary
 from .fit import floor, fresh_loss
 from .folder import (
@@ -45,7 +47,7 @@ class Task:
         out: Folder of all runs.
         reported: Published numbers to keep beside ours, as plain data; they decide nothing.
         threads: That torch may use; numbers are equal bit for bit only for equal threads.
-        device: Where to train.
+        device: Where to train, as `Devices` takes it.
         about: What else a report says of the row: titles, notes, place in its table and in a sweep. Decides nothing.
     """
 
@@ -56,6 +58,11 @@ class Task:
     threads: int = 1
     device: str = "cpu"
     about: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def processes(self) -> int:
+        """How many train together."""
+        return self.description.sections.get("processes", 1)
 
     @property
     def folder(self) -> Path:
@@ -77,27 +84,50 @@ def perform(task: Task) -> Outcome:
     finished = outcome(folder)
     if finished is not None:
         return finished
+    _check_device(task)
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / DESCRIPTION, _describe(task))
+    found = Devices(task.device, task.processes).launch(_work, task)
+    assert found is not None
+    write_outcome(folder, found)
+    return found
+
+
+def _check_device(task: Task) -> None:
+    """Random numbers and their states are of the kind of device that draws them."""
+    path = task.folder / DESCRIPTION
+    if not path.is_file() or outcome(task.folder) is not None:
+        return
+    was = json.loads(path.read_text(encoding="utf-8"))["machine"]["device"]
+    if was.split(":")[0] != task.device.split(":")[0]:
+        raise ValueError(
+            f"`device` must be '{was}' for the run in '{task.folder}', which was begun there, got '{task.device}'; "
+            "finish it there, or name another folder with `out`."
+        )
+
+
+def _work(fabric: Any, task: Task) -> Outcome | None:
+    """What each process of the task does; the first one returns what it has come to."""
     threads = torch.get_num_threads()
     torch.set_num_threads(task.threads)
     # Tight pairs fill the sums of a loss with subnormal numbers, on which processors are tens of times slower.
     torch.set_flush_denormal(True)
     try:
-        found = _computed(task) if "compute" in task.description.sections else _trained(task)
+        return _computed(task) if "compute" in task.description.sections else _trained(task, fabric)
     finally:
         torch.set_num_threads(threads)
         torch.set_flush_denormal(False)
-    write_outcome(folder, found)
-    return found
 
 
-def _trained(task: Task) -> Outcome:
-    experiment = build(task.description, task.seed, task.device)
+def _trained(task: Task, fabric: Any) -> Outcome | None:
+    experiment = build(task.description, task.seed, fabric.device)
     if experiment.loss is None:
         return _outcome(task, metrics=experiment.measure(experiment.encoder))
-    stages = _train(experiment, task.folder)
-    description, kept = task.description, stages[-1]
+    kept_stages = _train(experiment, task.folder, fabric)
+    disband()  # what is read now is the first process's alone, and must not wait for the others
+    if not fabric.is_global_zero:
+        return None
+    description, kept = task.description, kept_stages[-1]
     last = kept[-1]
     reached = milestones(description, [record.metrics for record in kept])
     finding = _read(experiment)
@@ -105,8 +135,8 @@ def _trained(task: Task) -> Outcome:
     return _outcome(
         task,
         steps=last.step,
-        seconds=sum(stage[-1].seconds for stage in stages),
-        core_seconds=sum(stage[-1].core_seconds for stage in stages),
+        seconds=sum(stage[-1].seconds for stage in kept_stages),
+        core_seconds=sum(stage[-1].core_seconds for stage in kept_stages),
         loss=last.loss,
         metrics=last.metrics
         | finding.values
@@ -117,13 +147,11 @@ def _trained(task: Task) -> Outcome:
     )
 
 
-def _train(experiment: Experiment, folder: Path) -> list[list[Record]]:
-    """All stages, each from where it was left; the records of each."""
-    assert experiment.loss is not None and experiment.training is not None
-    stages = [] if experiment.before is None else [(BEFORE, experiment.before)]
-    stages.append(("", Stage(experiment.source, experiment.loss, experiment.training)))
+def _train(experiment: Experiment, folder: Path, fabric: Any) -> list[list[Record]]:
+    """All stages, each from where it was left; the records of each, which the first process keeps."""
     kept: list[list[Record]] = []
-    for prefix, stage in stages:
+    for name, stage in stages(experiment).items():
+        prefix = BEFORE if name == "pretrain" else ""
         checkpoint = Checkpoint(folder / f"{prefix}{CHECKPOINT}")
         coming = train(
             stage.source,
@@ -134,8 +162,12 @@ def _train(experiment: Experiment, folder: Path) -> list[list[Record]]:
             measure=experiment.measure,
             streams={"eval": experiment.streams.eval},
             checkpoint=checkpoint,
+            fabric=fabric,
         )
-        kept.append(keep(folder, coming, after=checkpoint.step(), stage=prefix))
+        if fabric.is_global_zero:
+            kept.append(keep(folder, coming, after=checkpoint.step(), stage=prefix))
+        else:
+            kept.append(list(coming))
     return kept
 
 
@@ -164,7 +196,7 @@ def _sample(experiment: Experiment, n: int = 1024) -> dict[str, Tensor]:
 def _computed(task: Task) -> Outcome:
     began, busy = time.perf_counter(), time.process_time()
     computation = build_computation(task.description, task.seed)
-    finding = computation(streams(task.seed, task.device).eval)
+    finding = computation(streams(task.seed).eval)
     curves = {name: curve.to_dict() for name, curve in finding.curves.items()}
     took = {"seconds": time.perf_counter() - began, "core_seconds": time.process_time() - busy}
     return _outcome(task, metrics=finding.values, curves=curves, **took)
@@ -202,6 +234,7 @@ def _machine(task: Task) -> dict[str, Any]:
         "torch": torch.__version__,
         "threads": task.threads,
         "device": task.device,
+        "processes": task.processes,
     }
 
 
@@ -225,20 +258,37 @@ def tasks(
     baselines: bool = True,
     threads: int = 1,
     device: str = "cpu",
+    processes: int = 1,
 ) -> list[Task]:
-    """The rows of a table (all, or those named) with their baselines, seed by seed, so that answers come early."""
+    """The rows of a table (all, or those named) with their baselines, seed by seed, so that answers come early.
+
+    Device and processes are as `Devices` takes them; what is computed without training stays on the CPU.
+    """
+    devices = Devices(device, processes)
     chosen = [table.row(row) for row in rows] or list(table.rows)
     runs = []
     for row in chosen:
         for baseline in (None, *(row.baselines_of(recipe) if baselines else ())):
             numbers = row.reported if baseline is None else row.baselines.get(baseline, ())
             reported = tuple(asdict(number) for number in numbers)
-            runs.append((row.describe(recipe, baseline), reported, _about(table, row, recipe)))
+            description = divided(row.describe(recipe, baseline), processes)
+            where = "cpu" if "compute" in description.sections else devices.device
+            runs.append((description, reported, where, _about(table, row, recipe)))
     return [
-        Task(description, seed, out, reported, threads, device, about)
+        Task(description, seed, out, reported, threads, where, about)
         for seed in seeds
-        for description, reported, about in runs
+        for description, reported, where, about in runs
     ]
+
+
+def check_tasks(chosen: Sequence[Task]) -> None:
+    """Refuse what this machine, or the number of processes, cannot run; a table as such is checked by `build.check`."""
+    for task in chosen:
+        _check_device(task)
+    for task in {task.description.digest: task for task in chosen}.values():
+        if task.device != "cpu":
+            build(task.description, task.seed, task.device)
+        check_divided(task.description, task.seed)
 
 
 def _about(table: Table, row: Row, recipe: str) -> dict[str, Any]:

@@ -32,9 +32,12 @@ class AbstractLoss(nn.Module, ABC):
 
     Attributes:
         uses_latents: Whether the loss needs `z` in its embeddings: true for supervised losses alone.
+        gather: Whether `total` is of the batches of all processes, as `LossOutput` says; several processes train with
+            such losses alone.
     """
 
     uses_latents: bool = False
+    gather: bool = False
 
     @abstractmethod
     def forward(self, embeddings: PairEmbeddings) -> LossOutput:

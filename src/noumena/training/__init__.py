@@ -7,6 +7,8 @@ descriptions from a table, and `to_table` writes them.
 from .checkpoint import Checkpoint as Checkpoint
 from .describe import options as options
 from .describe import to_table as to_table
+from .devices import Alone as Alone
+from .devices import Devices as Devices
 from .divergence import Diverged as Diverged
 from .ema import EMA as EMA
 from .engine import embed as embed
@@ -23,3 +25,4 @@ from .schedules import Annealing as Annealing
 from .schedules import BatchGrowth as BatchGrowth
 from .schedules import Schedule as Schedule
 from .target import Target as Target
+from .together import disband as disband

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import nn
@@ -20,6 +21,7 @@ from .record import Record
 from .schedules import Annealing, BatchGrowth, Schedule
 from .state import State, Sums
 from .target import Target
+from .together import Together
 
 
 def train(
@@ -41,6 +43,7 @@ def train(
     until: Target | None = None,
     streams: Mapping[str, torch.Generator] | None = None,
     checkpoint: Checkpoint | None = None,
+    fabric: Any = None,
 ) -> Iterator[Record]:
     """Train, and yield a record every `every` steps and at the end. Stop whenever you like: leave the loop.
 
@@ -69,6 +72,11 @@ def train(
         streams: The generators that `measure` draws from, by name. A checkpoint keeps them beside `generator`.
         checkpoint: Where the run is kept, and resumed from if it is there. A finished one yields nothing more. That
             everything but `source` and `measure` is as before is checked; those two are the caller's to keep.
+        fabric: In one of several processes, what `Devices.launch` hands over, or a `lightning_fabric.Fabric` of your
+            own; all of them make this very call. A batch is then shared out: every process draws its share by a
+            generator that the stream of pairs seeds anew in each step, contrasts it with the embeddings of all (build
+            the loss with `gather=True`), and takes the step of the whole batch. The first one alone measures, yields
+            records and saves; for the others the loop passes without any. Leaving it ends it for all.
     """
     _checks.kind("source", source, AbstractPairSource, "Pass one such as `Given(x, x_pos)`.")
     _checks.kind("encoder", encoder, nn.Module, "Pass one such as `MLP(dim_in, dim_out, generator=generator)`.")
@@ -91,6 +99,9 @@ def train(
     )
     if until is not None and measure is None:
         raise ValueError("`until` needs `measure`, which supplies its metric; pass an `Evaluation`.")
+    together = Together(fabric)
+    together.check(encoder, loss, [plan.pairs(0), plan.pairs(plan.steps - 1)], plan.multiple)
+    together.begin_alike(encoder, loss)
     described = isinstance(optimizer, AbstractOptimizer)
     state = State(
         encoder=encoder,
@@ -98,12 +109,17 @@ def train(
         optimizers=optimizer.build(encoder, loss) if described else (optimizer,),
         averaged=None if ema is None else Averaged(ema, encoder),
         streams={"pairs": generator, **(streams or {})},
-        description=to_table(plan) | {"optimizer": to_table(optimizer) if described else type(optimizer).__name__},
+        description={
+            **to_table(plan),
+            "optimizer": to_table(optimizer) if described else type(optimizer).__name__,
+            "processes": together.size,
+        },
     )
     controls = Controls(plan, state)
-    if checkpoint is not None and checkpoint.exists():
-        state.unpack(*checkpoint.read())
-    return _steps(source, state, plan, controls, measure, checkpoint)
+    held = checkpoint.read() if together.first and checkpoint is not None and checkpoint.exists() else None
+    if (held := together.agree(held)) is not None:
+        state.unpack(*held)
+    return _steps(source, state, plan, controls, together, measure, checkpoint)
 
 
 @dataclass(frozen=True)
@@ -137,6 +153,11 @@ class Plan:
     def pairs(self, step: int) -> int:
         size = self.batch_size
         return size.size(step, self.steps) if isinstance(size, BatchGrowth) else size
+
+    @property
+    def multiple(self) -> int:
+        """Of which every batch, and every process's share of it, is a multiple."""
+        return self.batch_size.multiple if isinstance(self.batch_size, BatchGrowth) else 1
 
 
 class Controls:
@@ -180,6 +201,7 @@ def _steps(
     state: State,
     plan: Plan,
     controls: Controls,
+    together: Together,
     measure: Callable[[nn.Module], Mapping[str, float]] | None,
     checkpoint: Checkpoint | None,
 ) -> Iterator[Record]:
@@ -190,19 +212,29 @@ def _steps(
     try:
         while not state.finished:
             controls.set(state.step)
-            _step(source, state, plan, controls.rate, trained)
+            _step(source, state, plan, controls.rate, trained, together)
             state.finished = state.step == plan.steps
             if due := state.step % plan.every == 0 or state.finished:
                 check_parameters(state.encoder, state.loss, state.step, controls.rate)
             state.seconds += time.perf_counter() - since
             state.core_seconds += time.process_time() - busy
             if due:
-                metrics = {} if measure is None else {name: float(x) for name, x in measure(state.measured).items()}
-                state.finished = state.finished or (plan.until is not None and plan.until.reached(metrics))
-                yield state.record(metrics)
+                asked_on = False
+                try:
+                    if together.first:
+                        metrics = {} if measure is None else {k: float(x) for k, x in measure(state.measured).items()}
+                        state.finished |= plan.until is not None and plan.until.reached(metrics)
+                        yield state.record(metrics)
+                    asked_on = True
+                finally:
+                    # The others wait here to be told, also where the loop around has been left or measuring failed.
+                    state.finished, asked_on = together.agree((state.finished, asked_on))
+                if not asked_on:
+                    return
                 state.sums = Sums()
             if checkpoint is not None and (state.finished or state.seconds - saved >= checkpoint.seconds):
-                checkpoint.write(*state.pack())
+                if together.first:
+                    checkpoint.write(*state.pack())
                 saved = state.seconds
             since, busy = time.perf_counter(), time.process_time()
         if state.averaged is not None:
@@ -211,10 +243,17 @@ def _steps(
         controls.restore()
 
 
-def _step(source: AbstractPairSource, state: State, plan: Plan, rate: float, trained: Sequence[nn.Parameter]) -> None:
+def _step(
+    source: AbstractPairSource,
+    state: State,
+    plan: Plan,
+    rate: float,
+    trained: Sequence[nn.Parameter],
+    together: Together,
+) -> None:
     encoder, loss, step = state.encoder, state.loss, state.step + 1
     first = next(encoder.parameters())
-    batch = source.draw(plan.pairs(state.step), state.streams["pairs"], first.dtype)
+    batch = together.draw(source, plan.pairs(state.step), plan.multiple, state.streams["pairs"], first.dtype)
     seen = None
     try:
         with torch.autocast(first.device.type, torch.bfloat16, enabled=plan.precision == "bf16"):
@@ -225,19 +264,20 @@ def _step(source: AbstractPairSource, state: State, plan: Plan, rate: float, tra
             check_embeddings(batch, seen, step, rate, encoder, loss)
         error.add_note(f"at step {step}")
         raise
-    value = float(output.total.detach())
+    value, *parts = together.means([output.total, *output.parts.values()])
     state.first_loss = value if state.first_loss is None else state.first_loss
     check_loss(value, state.first_loss, step, rate, loss, seen)
     for optimizer in state.optimizers:
         optimizer.zero_grad(set_to_none=True)
     output.total.backward()
+    together.average(trained, [*encoder.buffers(), *loss.buffers()])
     if plan.clip is not None:
         nn.utils.clip_grad_norm_(trained, plan.clip)
     for optimizer in state.optimizers:
         optimizer.step()
     if state.averaged is not None:
         state.averaged.update(encoder, step)
-    state.sums.add(value, output)
+    state.sums.add(value, dict(zip(output.parts, parts, strict=True)))
     state.step = step
 
 

@@ -20,5 +20,5 @@ def learned_values(*modules: nn.Module) -> dict[str, list[float]]:
             for name in NAMES:
                 if hasattr(type(part), name) and (trained or name == "tau"):
                     key = "/".join([*(place for place in path.split(".") if place.isdigit()), name])
-                    found[key] = torch.as_tensor(getattr(part, name)).reshape(-1).tolist()
+                    found[key] = torch.as_tensor(getattr(part, name), device="cpu").reshape(-1).tolist()
     return found

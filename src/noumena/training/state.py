@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ..losses.base import AbstractLoss, LossOutput
+from ..losses.base import AbstractLoss
 from .ema import Averaged
 from .learned import learned_values
 from .record import Record
@@ -21,11 +21,11 @@ class Sums:
     loss: float = 0.0
     parts: dict[str, float] = field(default_factory=dict)
 
-    def add(self, value: float, output: LossOutput) -> None:
+    def add(self, value: float, parts: Mapping[str, float]) -> None:
         self.steps += 1
         self.loss += value
-        for name, part in output.parts.items():
-            self.parts[name] = self.parts.get(name, 0.0) + float(part)
+        for name, part in parts.items():
+            self.parts[name] = self.parts.get(name, 0.0) + part
 
 
 @dataclass
@@ -93,7 +93,8 @@ class State:
 
     def unpack(self, tensors: Mapping[str, Tensor], notes: Mapping[str, Any]) -> None:
         """Become the packed state, which must be one of this very run."""
-        self._refuse_another(notes["description"], tensors)
+        # A file that does not say how many processes wrote it is that of one.
+        self._refuse_another({"processes": 1, **notes["description"]}, tensors)
         for owner, module in self._modules().items():
             module.load_state_dict(_below(owner, tensors))
         for i, optimizer in enumerate(self.optimizers):
