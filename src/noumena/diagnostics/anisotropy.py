@@ -12,7 +12,7 @@ TOLERANCE = 1.25  # of the largest precision over the smallest: less is even eno
 
 
 def read(sample: Sample, law: Fitted | None) -> Reading:
-    number = "largest precision Λ over the smallest, of the directions that move"
+    number = "Λ of the direction that moves least over Λ of the one that moves most, of those that move"
     if law is None or len(law.precision) < 2:
         return Reading("anisotropy", number, None, None, "ok", "Too few directions move for Λ to vary.")
     quantile = float(ndtri((1 + CONFIDENCE) / 2))
@@ -23,7 +23,7 @@ def read(sample: Sample, law: Fitted | None) -> Reading:
     shown = f"Λ runs from {float(law.precision[-1]):.3g} to {float(law.precision[0]):.3g}"
     unit = {"sphere": "radius 1", "box": "sides of 1", "free": "unit variance"}[law.kind]
     labels = ("direction, most precise first", f"Λ (unit: {unit})")
-    lines = (law.precision, law.precision - quantile * error, law.precision + quantile * error)
+    lines = [(law.precision + sign * quantile * error).tolist() for sign in (0, -1, 1)]
     places = [float(j + 1) for j in range(len(error))]
     return Reading(
         name="anisotropy",
@@ -53,7 +53,7 @@ def read(sample: Sample, law: Fitted | None) -> Reading:
             "unit": unit,
             "axes": law.axes.mT.tolist(),
         },
-        curves=band("Λ", places, *(line.tolist() for line in lines), labels),
+        curves=band("Λ", places, lines, labels),
     )
 
 

@@ -95,7 +95,7 @@ def diagnose(
     tell("diversity", 0.5)
     directions = diversity.spectrum(seen)
     law = fitted.fit(seen, diversity.fixed(directions, seen.level))
-    readings: list[Reading] = [support.read(home, gathered, space), diversity.read(seen, directions)]
+    readings: list[Reading] = [support.read(home, gathered, measure.h, space), diversity.read(seen, directions)]
     steps: list[tuple[str, Callable[[], Reading]]] = [
         ("anisotropy", lambda: anisotropy.read(seen, law)),
         ("uniformity", lambda: uniformity.read(seen)),

@@ -7,6 +7,7 @@ from jaxtyping import Float
 from scipy.special import ndtr, ndtri
 from torch import Tensor
 
+from ..finding import Curve
 from .moments import FIND
 from .reading import CONFIDENCE, Reading, band
 from .sample import Sample
@@ -71,12 +72,10 @@ def read(sample: Sample, found: Spectrum) -> Reading:
     quantile = float(ndtri((1 + CONFIDENCE) / 2))
     low, high = (found.ratio * (sign * quantile * found.log_error).exp() for sign in (-1, 1))
     maybe = int((low < TOLERANCE).sum())
-    places = list(range(1, len(found.ratio) + 1))
+    places = [j + 1.0 for j in range(len(found.ratio))]
     labels = ("direction, least movement first", "movement over variance")
-    seen = (line.clamp(min=LEAST).tolist() for line in (found.ratio, low, high))
-    curves = band("movement", [float(place) for place in places], *seen, labels)
-    threshold = [TOLERANCE] * len(places)
-    curves |= {"counts as fixed below": type(next(iter(curves.values())))(places, threshold, *labels)}
+    curves = band("movement", places, [line.clamp(min=LEAST).tolist() for line in (found.ratio, low, high)], labels)
+    curves["counts as fixed below"] = Curve(places, [TOLERANCE] * len(places), *labels)
     named = [_named(found.directions[:, j]) for j in range(count)]
     some = "; ".join(named[:3]) + ("; ..." if count > 3 else "")
     return Reading(

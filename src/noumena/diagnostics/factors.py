@@ -54,7 +54,7 @@ def _reading(
 ) -> Reading:
     width = float(ndtri((1 + CONFIDENCE) / 2)) * error
     least = int(r2.argmin())
-    lines = (line.tolist() for line in (r2, r2 - width, r2 + width))
+    lines = [(r2 + sign * width).tolist() for sign in (0, -1, 1)]
     return Reading(
         name=name,
         number=number,
@@ -64,7 +64,7 @@ def _reading(
         sentence=sentence,
         advice=advice,
         details={"r2": r2.tolist(), **details},
-        curves=band("R²", [float(j) for j in range(len(r2))], *lines, ("column", "R², held out")),
+        curves=band("R²", [float(j) for j in range(len(r2))], lines, ("column", "R², held out")),
     )
 
 

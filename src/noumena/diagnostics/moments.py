@@ -1,5 +1,6 @@
 """First and second moments of pairs, in one pass over arrays that need not fit into memory."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -89,15 +90,12 @@ def accumulate(h: Rows, h_pos: Rows, progress: Callable[[float], None]) -> Momen
     sums = {name: torch.zeros(GROUPS, d, dtype=torch.float64) for name in ("anchor", "positive")}
     squares = {name: torch.zeros(GROUPS, d, d, dtype=torch.float64) for name in ("anchors", "positives", "differences")}
     count = torch.zeros(GROUPS, dtype=torch.float64)
-    origin, low, high, shortest, longest = None, None, None, float("inf"), 0.0
-    done = 0
+    origin, low, high = (torch.full((d,), value, dtype=torch.float64) for value in (0.0, math.inf, -math.inf))
+    shortest, longest, done = math.inf, 0.0, 0
     for block, block_pos in zip(arrays.blocks("h_anchor", h), arrays.blocks("h_positive", h_pos), strict=True):
-        origin = block.mean(dim=0) if origin is None else origin
-        ends = torch.stack(
-            [torch.minimum(block.amin(0), block_pos.amin(0)), -torch.maximum(block.amax(0), block_pos.amax(0))]
-        )
-        low, high = (ends[0], -ends[1]) if low is None else (torch.minimum(low, ends[0]), torch.maximum(high, -ends[1]))
+        origin = block.mean(dim=0) if done == 0 else origin
         for rows in (block, block_pos):
+            low, high = torch.minimum(low, rows.amin(dim=0)), torch.maximum(high, rows.amax(dim=0))
             lengths = rows.norm(dim=1)
             shortest, longest = min(shortest, float(lengths.min())), max(longest, float(lengths.max()))
         # A block starts at a multiple of the number of groups, so that strides are groups.
@@ -110,5 +108,4 @@ def accumulate(h: Rows, h_pos: Rows, progress: Callable[[float], None]) -> Momen
             squares["differences"][group] += (b - a).mT @ (b - a)
         done += len(block)
         progress(done / len(h))
-    assert origin is not None and low is not None and high is not None, "there is at least one row"
     return Moments(count, **sums, **squares, origin=origin, low=low, high=high, shortest=shortest, longest=longest)

@@ -1,7 +1,7 @@
 """What a diagnosis says: readings, each a number with its interval, a sentence, and what to change."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -127,10 +127,10 @@ def figures(value: float) -> str:
     return f"{value:.3g}" if abs(value) < 1e3 or abs(value) >= 1e6 else f"{value:.0f}"
 
 
-def band(name: str, x: list[float], value: Any, low: Any, high: Any, labels: tuple[str, str]) -> dict[str, Curve]:
-    """A curve and the two that bound it."""
-    lines = {name: value, f"{name}, low": low, f"{name}, high": high}
-    return {key: Curve(x, [float(one) for one in line], *labels) for key, line in lines.items()}
+def band(name: str, x: Sequence[float], lines: Sequence[Sequence[float]], labels: tuple[str, str]) -> dict[str, Curve]:
+    """A curve and the two that bound it: `lines` are its values, their lower and their upper ends."""
+    names = (name, f"{name}, low", f"{name}, high")
+    return {one: Curve(x, tuple(line), *labels) for one, line in zip(names, lines, strict=True)}
 
 
 def _finite(value: float | None) -> float | None:

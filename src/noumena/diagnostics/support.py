@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ..finding import Curve
 from .moments import Moments
 from .reading import Reading
 
@@ -80,16 +82,19 @@ def edge_places(h: Float[Tensor, "n d"]) -> Float[Tensor, "two d"]:
     return torch.stack(places)
 
 
-def read(support: Support, moments: Moments, claimed: str) -> Reading:
+def read(support: Support, moments: Moments, h: Float[Tensor, "n d"], claimed: str) -> Reading:
     """As a reading: nothing to judge, but all that follows depends on it."""
     names = {"sphere": "on a sphere", "box": "in a box", "free": "anywhere (no sphere, no box)"}
+    density = np.histogram(h.numpy(), bins=60, density=True)
+    middle = ((density[1][1:] + density[1][:-1]) / 2).tolist()
     told = "as claimed" if claimed != "auto" else support.reason
     return Reading(
         name="space",
         number="shortest row over longest row",
         value=moments.shortest / moments.longest,
-        interval=(moments.shortest / moments.longest,) * 2,
+        interval=(moments.shortest / moments.longest, moments.shortest / moments.longest),
         verdict="ok",
         sentence=f"Embeddings lie {names[support.kind]}: {told}.",
         advice="" if claimed != "auto" else "If this is wrong, name the space: space='sphere', 'box' or 'free'.",
+        curves={"all columns": Curve(middle, density[0].tolist(), "value of a coordinate", "density")},
     )
