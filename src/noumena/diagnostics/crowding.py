@@ -149,4 +149,4 @@ def _dimension(ball: Float[Tensor, "a k"]) -> float:
     """Of the set that rows fill, from distances of nearest neighbours (Levina and Bickel, 2004)."""
     finite = ball[ball.isfinite().all(dim=1)]
     steps = (finite[:, -1:] / finite[:, :-1]).log().sum(dim=1)
-    return float((NEIGHBOURS - 2) / steps.mean()) if len(finite) else float("nan")
+    return float((NEIGHBOURS - 1) / steps.mean()) if len(finite) else float("nan")

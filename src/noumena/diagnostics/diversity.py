@@ -12,7 +12,8 @@ from .moments import FIND
 from .reading import CONFIDENCE, Reading, band
 from .sample import Sample
 
-TOLERANCE = 1e-3  # of the variance: less movement than this counts as none
+TOLERANCE = 1e-3  # of the movement of the direction that moves most: less than this counts as none
+EXACT = 1e-12  # of the variance: where no direction moves more, pairs are copies
 LEAST = 1e-16  # ratios are drawn no smaller
 DEAD = 1e-8  # of the mean variance: a direction of less has none but rounding
 
@@ -24,12 +25,14 @@ class Spectrum(NamedTuple):
         directions: (d, k), columns scaled so that h @ w has variance 1.
         ratio: E(w.(h_pos - h))^2 / 2 over Var(w.h): 0 if nothing moves, 1 if positives ignore their anchors.
         log_error: Standard error of its logarithm; 0 where nothing moves at all.
-        p_value: That it is at least the tolerance, for each direction by itself.
+        limit: What counts as fixed below.
+        p_value: That the ratio is at least the limit, for each direction by itself.
     """
 
     directions: Float[Tensor, "d k"]
     ratio: Float[Tensor, " k"]
     log_error: Float[Tensor, " k"]
+    limit: float
     p_value: Float[Tensor, " k"]
 
 
@@ -55,8 +58,11 @@ def spectrum(sample: Sample) -> Spectrum:
     # Delta method: relative deviations of numerator and denominator, which go together.
     shift = moved / moved.mean(dim=0).clamp(min=1e-300) - variance / variance.mean(dim=0)
     error = torch.where(ratio > 0, shift.std(dim=0) / len(shift) ** 0.5, 0.0)
-    distance = (ratio.clamp(min=1e-300) / TOLERANCE).log() / error.clamp(min=1e-12)
-    return Spectrum(directions, ratio, error, torch.from_numpy(ndtr(distance.numpy())))
+    if float(ratio[-1]) <= EXACT:
+        return Spectrum(directions, ratio, error, EXACT, torch.where(ratio <= EXACT, 0.0, 1.0))
+    limit = TOLERANCE * float(ratio[-1])
+    distance = (ratio.clamp(min=1e-300) / limit).log() / torch.hypot(error, error[-1]).clamp(min=1e-12)
+    return Spectrum(directions, ratio, error, limit, torch.from_numpy(ndtr(distance.numpy())))
 
 
 def fixed(found: Spectrum, level: float) -> int:
@@ -71,11 +77,11 @@ def read(sample: Sample, found: Spectrum) -> Reading:
     count = fixed(found, sample.level)
     quantile = float(ndtri((1 + CONFIDENCE) / 2))
     low, high = (found.ratio * (sign * quantile * found.log_error).exp() for sign in (-1, 1))
-    maybe = int((low < TOLERANCE).sum())
+    maybe = int((low < found.limit).sum())
     places = [j + 1.0 for j in range(len(found.ratio))]
     labels = ("direction, least movement first", "movement over variance")
     curves = band("movement", places, [line.clamp(min=LEAST).tolist() for line in (found.ratio, low, high)], labels)
-    curves["counts as fixed below"] = Curve(places, [TOLERANCE] * len(places), *labels)
+    curves["counts as fixed below"] = Curve(places, [found.limit] * len(places), *labels)
     named = [_named(found.directions[:, j]) for j in range(count)]
     some = "; ".join(named[:3]) + ("; ..." if count > 3 else "")
     return Reading(
@@ -96,8 +102,9 @@ def read(sample: Sample, found: Spectrum) -> Reading:
             else ""
         ),
         test=(
-            f"Null, for each direction: its movement is at least {TOLERANCE:g} of its variance. One-sided z-test of "
-            "the logarithm of the ratio on rows that did not choose the direction; Holm over directions."
+            f"Null, for each direction: its movement, as a share of its variance, is at least {TOLERANCE:g} of that of "
+            "the direction that moves most. One-sided z-test of the logarithm of the ratio, on rows that did not "
+            "choose the directions; Holm over directions."
         ),
         p_value=min(1.0, float(found.p_value.min()) * len(found.p_value)),
         details={

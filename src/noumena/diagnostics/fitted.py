@@ -15,7 +15,7 @@ from torch import Tensor
 from .. import _rng
 from ..conditionals import Anisotropic, GeneralizedNormal
 from ..spaces import Box, Sphere
-from .diversity import TOLERANCE, canonical
+from .diversity import EXACT, TOLERANCE, canonical
 from .moments import FIND
 from .sample import Sample
 
@@ -92,7 +92,8 @@ def _axes(sample: Sample, fixed: int) -> tuple[Tensor, Tensor]:
     if sample.support.kind == "box":
         moved = difference.diagonal() / covariance.diagonal()
         order = moved.argsort()
-        return torch.eye(len(zero), dtype=zero.dtype)[:, order[moved[order] > TOLERANCE]], zero
+        moving = order[moved[order] > max(TOLERANCE * float(moved.max()), EXACT)]
+        return torch.eye(len(zero), dtype=zero.dtype)[:, moving], zero
     return canonical(covariance, difference)[:, fixed:], moments.mean(FIND)
 
 

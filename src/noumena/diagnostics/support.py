@@ -12,8 +12,9 @@ from .moments import Moments
 from .reading import Reading
 
 ROUND = 1e-3  # largest relative deviation of a length from the radius of a sphere
-EDGE = (20, 200)  # values looked at near each end of a coordinate: a hundredth of the rows, within these bounds
+EDGE = (50, 200)  # values looked at near each end of a coordinate: a hundredth of the rows, within these bounds
 HARD = 0.35  # mean place of those values between the innermost (0) and the outermost (1): .5 at an edge, .2 in a tail
+HARDEST = 0.28  # the same, for the softest of all ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ def find(moments: Moments, h: Float[Tensor, "n d"], claimed: str) -> Support:
     """
     deviation = (moments.longest - moments.shortest) / (moments.longest + moments.shortest)
     edges = edge_places(h)
-    is_box = bool(edges.mean() > HARD) and bool((edges > HARD - 0.2).all())
+    is_box = bool(edges.mean() > HARD) and bool((edges > HARDEST).all())
     zero, one = torch.zeros_like(moments.low), torch.ones_like(moments.low)
     if claimed == "sphere" and deviation > ROUND:
         raise ValueError(
