@@ -46,7 +46,7 @@ def encode(encoder: Callable[[Tensor], object], name: str, x: np.ndarray, told: 
     parts: list[np.ndarray] = []
     with torch.inference_mode():
         for start in range(0, len(x), BLOCK):
-            block = torch.from_numpy(np.ascontiguousarray(x[start : start + BLOCK]))
+            block = torch.from_numpy(np.array(x[start : start + BLOCK]))
             h = encoder(block.float() if not block.is_floating_point() else block)
             if not isinstance(h, Tensor) or h.ndim != 2 or len(h) != len(block):
                 shape = tuple(h.shape) if isinstance(h, Tensor) else type(h).__name__

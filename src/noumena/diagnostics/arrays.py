@@ -54,7 +54,7 @@ def _converted(name: str, rows: Rows, start: int | None) -> Tensor:
     if isinstance(rows, Tensor):
         converted = rows.detach().cpu().double()
     else:
-        converted = torch.from_numpy(np.ascontiguousarray(rows, dtype=np.float64))
+        converted = torch.from_numpy(np.array(rows, dtype=np.float64))  # a copy: mapped files cannot be written to
     finite = torch.isfinite(converted).all(dim=1)
     if not bool(finite.all()):
         first = int((~finite).nonzero()[0])
