@@ -20,6 +20,7 @@ PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     "diagnose": diagnosis.run,
 }
 PLANTED = "planted"  # rates rather than times
+WIDTH = 100
 DEFAULT = ("losses", "samplers", "grouped")
 
 
@@ -46,7 +47,8 @@ def run_bench(parts: list[str], threads: int | None, as_json: bool) -> None:
 
 def _planted(as_json: bool) -> list[planted.Rate]:
     tally = planted.Tally()
-    with Live(_rates(tally), console=Console(stderr=as_json), refresh_per_second=2) as live:
+    width = max(Console().width, WIDTH)
+    with Live(_rates(tally), console=Console(stderr=as_json, width=width), refresh_per_second=2) as live:
         for tally in planted.run():
             live.update(_rates(tally))
     return tally.rates()
