@@ -28,9 +28,9 @@ ALLOWED = {
     | LEARNER
     | READER
     | {"theory", "diagnostics", "pairs", "training"},
-    "bench": BASIS | {"spaces"} | WORLD | LEARNER | READER | {"theory", "pairs", "training"},
+    "bench": BASIS | {"spaces"} | WORLD | LEARNER | READER | {"theory", "diagnostics", "pairs", "training"},
     "report": BASIS | {"training.record"},
-    "cli": {"experiments", "bench", "report", "", "__init__"},
+    "cli": {"experiments", "diagnostics", "bench", "report", "", "__init__"},
     "__main__": {"cli"},
     "__init__": None,  # names everything, imports on use
 }

@@ -27,7 +27,7 @@ PUBLIC = {
         "angle_error block_r2 cca_mcc linear_r2 mcc"
     ),
     "noumena.diagnostics": (
-        "AbstractDiagnostic DomainClassifier FibreRadius LearnedPrecision LimitLoss Overlap Subject"
+        "AbstractDiagnostic Diagnosis DomainClassifier FibreRadius LearnedPrecision LimitLoss Overlap Subject diagnose"
     ),
     "noumena.theory": (
         "AbstractComputation Assumption AsymptoticLoss Attack Difference Evidence Expectation FibreRotation Floor "

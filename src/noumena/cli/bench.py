@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from ..bench import grouped, losses, samplers, scale
+from ..bench import diagnosis, grouped, losses, planted, samplers, scale
 from ..bench.measure import Row
 
 PARTS: dict[str, Callable[[], Iterator[Row]]] = {
@@ -17,25 +17,55 @@ PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     "samplers": samplers.run,
     "grouped": grouped.run,
     "scale": scale.run,
+    "diagnose": diagnosis.run,
 }
+PLANTED = "planted"  # rates rather than times
+WIDTH = 100
 DEFAULT = ("losses", "samplers", "grouped")
 
 
 def run_bench(parts: list[str], threads: int | None, as_json: bool) -> None:
     for part in parts:
-        if part not in PARTS:
-            raise ValueError(f"no benchmark `{part}`; choose from {', '.join(PARTS)}.")
+        if part not in (*PARTS, PLANTED):
+            raise ValueError(f"no benchmark `{part}`; choose from {', '.join((*PARTS, PLANTED))}.")
     if threads is not None:
         torch.set_num_threads(threads)
     rows: list[Row] = []
     machine = f"torch {torch.__version__}, {torch.get_num_threads()} threads, {platform.machine()}"
-    with Live(_table(rows, machine), console=Console(stderr=as_json), refresh_per_second=2) as live:
-        for part in parts or DEFAULT:
-            for row in PARTS[part]():
-                rows.append(row)
-                live.update(_table(rows, machine))
+    timed = [part for part in parts or DEFAULT if part != PLANTED]
+    if timed:
+        with Live(_table(rows, machine), console=Console(stderr=as_json), refresh_per_second=2) as live:
+            for part in timed:
+                for row in PARTS[part]():
+                    rows.append(row)
+                    live.update(_table(rows, machine))
+    rates = _planted(as_json) if PLANTED in parts else []
     if as_json:
-        print(json.dumps({"machine": machine, "rows": [row.to_dict() for row in rows]}))
+        found = {"rates": [rate.to_dict() for rate in rates]} if rates else {}
+        print(json.dumps({"machine": machine, "rows": [row.to_dict() for row in rows], **found}))
+
+
+def _planted(as_json: bool) -> list[planted.Rate]:
+    tally = planted.Tally()
+    width = max(Console().width, WIDTH)
+    with Live(_rates(tally), console=Console(stderr=as_json, width=width), refresh_per_second=2) as live:
+        for tally in planted.run():
+            live.update(_rates(tally))
+    return tally.rates()
+
+
+def _rates(tally: planted.Tally) -> Table:
+    each = tally.seconds / max(tally.worlds, 1)
+    table = Table(
+        title=f"{tally.worlds} planted worlds of {planted.PAIRS} pairs, seeds from {planted.FIRST_SEED}",
+        caption=f"Intervals are exact binomial ones of 95 %. A diagnosis took {each:.1f} s.",
+    )
+    for heading in ("", "count", "rate", "interval"):
+        table.add_column(heading, justify="right" if heading else "left", no_wrap=True)
+    for rate in tally.rates():
+        low, high = rate.interval
+        table.add_row(rate.name, f"{rate.hits} of {rate.of}", f"{rate.hits / rate.of:.3f}", f"{low:.3f} to {high:.3f}")
+    return table
 
 
 def _table(rows: list[Row], machine: str) -> Table:

@@ -148,9 +148,41 @@ def explain(
 
 
 @app.command()
+def diagnose(
+    anchors: Annotated[str, typer.Option(help="Embeddings (n, d) of anchors, .npy; observations with --encoder.")],
+    positives: Annotated[str, typer.Option(help="Of their positives: row i belongs to row i.")],
+    encoder: Annotated[
+        str | None, typer.Option(help="A TorchScript file, or package.module:name to import; pickles are refused.")
+    ] = None,
+    test: Annotated[str | None, typer.Option(help="Rows from where the encoder is to be used.")] = None,
+    factors: Annotated[str | None, typer.Option(help="Known factors (n, k) of the anchors.")] = None,
+    factors_positive: Annotated[str | None, typer.Option(help="And of the positives.")] = None,
+    augmentations: Annotated[str | None, typer.Option(help="Parameters (n, k) of what made each pair.")] = None,
+    space: Annotated[str, typer.Option(help="sphere, box or free, if you know; told from the rows.")] = "auto",
+    batch_size: Annotated[int, typer.Option(min=2, help="That you train with.")] = 512,
+    seed: Annotated[int, typer.Option(min=0, help="Decides which rows are used where not all are.")] = 0,
+    html: Annotated[str | None, typer.Option(help="Where to write a page with pictures.")] = None,
+    json: Json = False,
+) -> None:
+    """Say what your own pairs violate: fixed directions, uneven movement, collapse, small batches, shifted tests."""
+    from .diagnose import run_diagnose
+
+    files = {
+        "anchors": anchors,
+        "positives": positives,
+        "test": test,
+        "factors": factors,
+        "factors-positive": factors_positive,
+        "augmentations": augmentations,
+    }
+    run_diagnose(files, encoder=encoder, space=space, batch_size=batch_size, seed=seed, html=html, as_json=json)
+
+
+@app.command()
 def bench(
     parts: Annotated[
-        list[str] | None, typer.Argument(help="losses, samplers, grouped, scale; all but scale if left out.")
+        list[str] | None,
+        typer.Argument(help="losses, samplers, grouped, scale, diagnose, planted; the first three if left out."),
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads that torch may use; its own choice.")] = None,
     json: Json = False,

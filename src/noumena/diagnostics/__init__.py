@@ -2,8 +2,10 @@
 
 from .base import AbstractDiagnostic as AbstractDiagnostic
 from .base import Subject as Subject
+from .diagnose import diagnose as diagnose
 from .domain import DomainClassifier as DomainClassifier
 from .fibres import FibreRadius as FibreRadius
 from .limit import LimitLoss as LimitLoss
 from .overlap import Overlap as Overlap
 from .precision import LearnedPrecision as LearnedPrecision
+from .reading import Diagnosis as Diagnosis

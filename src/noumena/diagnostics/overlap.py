@@ -45,18 +45,9 @@ class Overlap(AbstractDiagnostic):
     def _read(self, subject: Subject, generator: torch.Generator) -> Finding:
         positives, negatives = self._similarities(subject, generator)
         edges = np.linspace(-1, 1, self.bins + 1)
-        densities = [np.histogram(one.numpy(), edges, density=True)[0] for one in (positives, negatives)]
-        middle = ((edges[1:] + edges[:-1]) / 2).tolist()
-        curves = {
-            name: Curve(middle, density.tolist(), "cosine similarity", "density")
-            for name, density in zip(("positive pairs", "negative pairs"), densities, strict=True)
-        }
+        overlap, curves = common_area(positives, negatives, edges, "cosine similarity")
         nearest = (negatives.view(self.n, -1) < positives[:, None]).all(dim=1)
-        values = {
-            "overlap": float(np.minimum(*densities).sum() * (edges[1] - edges[0])),
-            "nearest_is_positive": float(nearest.double().mean()),
-        }
-        return Finding(values, curves)
+        return Finding({"overlap": overlap, "nearest_is_positive": float(nearest.double().mean())}, curves)
 
     def _similarities(self, subject: Subject, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Of each anchor with its positive, and of each with the other anchors, one row after another."""
@@ -72,3 +63,14 @@ class Overlap(AbstractDiagnostic):
         # Rounding may carry a cosine past 1, where no bin would count it.
         positives = (rows * positive_rows).sum(dim=1).clamp(-1, 1)
         return positives.cpu(), (rows @ rows.mT)[others].clamp(-1, 1).cpu()
+
+
+def common_area(positives: Tensor, negatives: Tensor, edges: np.ndarray, label: str) -> tuple[float, dict[str, Curve]]:
+    """Of the two histograms (evenly spaced edges), and the two densities as curves."""
+    densities = [np.histogram(one.numpy(), edges, density=True)[0] for one in (positives, negatives)]
+    middle = ((edges[1:] + edges[:-1]) / 2).tolist()
+    curves = {
+        name: Curve(middle, density.tolist(), label, "density")
+        for name, density in zip(("positive pairs", "negative pairs"), densities, strict=True)
+    }
+    return float(np.minimum(*densities).sum() * (edges[1] - edges[0])), curves
