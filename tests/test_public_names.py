@@ -12,7 +12,7 @@ PUBLIC = {
     "noumena.mixings": ("AbstractMixing CouplingFlow Identity InjectiveLinear InvertibleMLP Monomial Patches Spiral"),
     "noumena.pairs": (
         "AbstractNegatives AbstractPairSource FromMarginal FromSupport Given GroupedSupport Harder Mixed Processes "
-        "Synthetic"
+        "Synthetic Temporal"
     ),
     "noumena.encoders": (
         "AbstractEncoder AbstractHead BoxHead Free InverseLinear InversePatches InverseSpiral MLP ProductHead "
