@@ -27,6 +27,7 @@ ALLOWED = {
     | LEARNER
     | READER
     | {"theory", "diagnostics", "pairs", "training"},
+    "estimators": BASIS | LEARNER | {"pairs", "training"},
     "bench": BASIS | {"spaces"} | WORLD | LEARNER | READER | {"theory", "pairs", "training"},
     "report": BASIS | {"training.record"},
     "cli": {"experiments", "bench", "report", "", "__init__"},

@@ -33,6 +33,7 @@ PUBLIC = {
         "AbstractComputation AsymptoticLoss FibreRotation Floor Fold Forget PrecisionSweep Recovery Shrink "
         "asymptotic_loss collapse_bound loss_floor recovery shrink_slope"
     ),
+    "noumena.estimators": "ContrastiveEncoder",
     "noumena.training": (
         "AbstractOptimizer Adam AdamW Annealing BatchGrowth Checkpoint Diverged EMA Evaluation Muon Record SGD "
         "Schedule Target embed evaluate options to_table train"
