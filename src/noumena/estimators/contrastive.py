@@ -52,7 +52,8 @@ class ContrastiveEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             Mises-Fisher), "lp" (-sum |h - h'|^p), "anisotropic" (a learned precision for each coordinate) or
             "covariance" (`CovarianceContrast`, for pairs too noisy for the others; sphere alone). "auto" is "dot" on a
             sphere and "lp" elsewhere.
-        p: Exponent of "lp", at least 1; the others do not read it. p = 2 leaves the axes open.
+        p: Exponent of "lp", at least 1; the others do not read it. p = 2 leaves the axes open,
+            but for what the walls of a box tell.
         temperature: "learned" along with the encoder, or a fixed positive number.
         widths: Widths of the hidden layers.
         lag: Frames from an anchor to its positive, where `fit` is given no positives.
