@@ -28,6 +28,7 @@ ALLOWED = {
     | LEARNER
     | READER
     | {"theory", "diagnostics", "pairs", "training"},
+    "estimators": BASIS | LEARNER | {"pairs", "training"},
     "bench": BASIS | {"spaces"} | WORLD | LEARNER | READER | {"theory", "diagnostics", "pairs", "training"},
     "report": BASIS | {"training.record"},
     "cli": {"experiments", "diagnostics", "bench", "report", "", "__init__"},

@@ -12,7 +12,7 @@ PUBLIC = {
     "noumena.mixings": ("AbstractMixing CouplingFlow Identity InjectiveLinear InvertibleMLP Monomial Patches Spiral"),
     "noumena.pairs": (
         "AbstractNegatives AbstractPairSource FromMarginal FromSupport Given GroupedSupport Harder Mixed Processes "
-        "Synthetic"
+        "Synthetic Temporal"
     ),
     "noumena.encoders": (
         "AbstractEncoder AbstractHead BoxHead Free InverseLinear InversePatches InverseSpiral MLP ProductHead "
@@ -35,6 +35,7 @@ PUBLIC = {
         "asymptotic_difference asymptotic_loss attack collapse_bound expectation loss_floor recovery shrink_slope "
         "temperature_slack verdict"
     ),
+    "noumena.estimators": "ContrastiveEncoder",
     "noumena.training": (
         "AbstractOptimizer Adam AdamW Alone Annealing BatchGrowth Checkpoint Devices Diverged EMA Evaluation Muon "
         "Record SGD Schedule Target disband embed evaluate options to_table train"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from . import conditionals as conditionals
     from . import diagnostics as diagnostics
     from . import encoders as encoders
+    from . import estimators as estimators
     from . import losses as losses
     from . import marginals as marginals
     from . import metrics as metrics
@@ -39,6 +40,7 @@ __all__ = [
     "conditionals",
     "diagnostics",
     "encoders",
+    "estimators",
     "losses",
     "marginals",
     "metrics",

@@ -52,12 +52,13 @@ def test_zero_stays_zero_and_half_precision_is_widened(generator):
     np.testing.assert_allclose(direction.double().numpy(), reference(half.double().numpy()), atol=2**-8)
 
 
-def test_steps_agree_with_numpy(generator):
+@pytest.mark.parametrize("decay", [0.0, 0.5])
+def test_steps_agree_with_numpy(decay, generator):
     """Two steps, so that momentum and its look ahead are seen; a tall matrix moves by sqrt(rows / cols) more."""
     weights = [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in [(4, 4), (8, 2), (3, 2, 2, 1)]]
     gradients = [[torch.randn(w.shape, generator=generator, dtype=torch.float64) for w in weights] for _ in range(2)]
     parameters = [torch.nn.Parameter(weight.clone()) for weight in weights]
-    optimizer = OrthogonalisedMomentum(parameters, lr=0.1, momentum=0.9)
+    optimizer = OrthogonalisedMomentum(parameters, lr=0.1, momentum=0.9, weight_decay=decay)
     for step in gradients:
         for parameter, gradient in zip(parameters, step, strict=True):
             parameter.grad = gradient.clone()
@@ -69,6 +70,7 @@ def test_steps_agree_with_numpy(generator):
         for step in gradients:
             gradient = step[i].numpy().reshape(rows, cols)
             momentum = 0.9 * momentum + gradient
+            expected *= 1 - 0.1 * decay
             expected -= 0.1 * max(1.0, rows / cols) ** 0.5 * reference(gradient + 0.9 * momentum)
         np.testing.assert_allclose(parameters[i].detach().numpy().reshape(rows, cols), expected, atol=1e-10)
 

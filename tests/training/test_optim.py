@@ -58,6 +58,15 @@ def test_rates_multiply_by_role(generator):
     assert rest.param_groups[0]["betas"] == (0.8, 0.9)
 
 
+def test_head_and_loss_do_not_decay(generator):
+    encoder = MLP(3, 3, [8, 8, 8], head=BoxHead(3), generator=generator)
+    (built,) = AdamW(weight_decay=0.5).build(encoder, LOSS)
+    assert [group["weight_decay"] for group in built.param_groups] == [0.5, 0.5, 0.0, 0.0]
+    matrices, rest = Muon(weight_decay=0.3, rest=AdamW(weight_decay=0.2)).build(encoder, LOSS)
+    assert [group["weight_decay"] for group in matrices.param_groups] == [0.3]
+    assert [group["weight_decay"] for group in rest.param_groups] == [0.2, 0.0, 0.0]
+
+
 def test_muon_without_hidden_matrices_is_its_rest(generator):
     (only,) = Muon().build(InverseLinear(3, 3, generator=generator), InfoNCE(Dot(0.3)))
     assert isinstance(only, torch.optim.Adam)
@@ -86,6 +95,7 @@ def test_a_description_builds_torchs_own(description, kind, options, generator):
         (lambda: Adam(betas=(0.9, 0.9, 0.9)), "`betas` must be two numbers, got 3"),
         (lambda: SGD(nesterov=True), "`nesterov` needs a momentum"),
         (lambda: Muon(momentum=1.0), "`momentum` must be at least 0 and below 1"),
+        (lambda: Muon(weight_decay=-0.1), "`weight_decay` must be at least 0, got -0.1"),
         (lambda: Muon(rates={"loss": 2.0}), "give the others to `rest`"),
     ],
 )

@@ -10,3 +10,4 @@ from .negatives import Harder as Harder
 from .negatives import Mixed as Mixed
 from .processes import Processes as Processes
 from .synthetic import Synthetic as Synthetic
+from .temporal import Temporal as Temporal

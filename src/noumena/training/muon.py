@@ -41,10 +41,11 @@ class OrthogonalisedMomentum(torch.optim.Optimizer):
         params: Weights with two axes or more.
         lr: Rate. An entry moves by about lr / sqrt(cols) in a step, whatever the gradient's size.
         momentum: At least 0, below 1.
+        weight_decay: Each step multiplies weights by 1 - lr * weight_decay first, apart from the gradient.
     """
 
-    def __init__(self, params: Iterable, lr: float, momentum: float = 0.95) -> None:
-        super().__init__(params, {"lr": lr, "momentum": momentum})
+    def __init__(self, params: Iterable, lr: float, momentum: float = 0.95, weight_decay: float = 0.0) -> None:
+        super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -62,6 +63,7 @@ class OrthogonalisedMomentum(torch.optim.Optimizer):
                 rows, cols = momenta.shape[1:]
                 scale = group["lr"] * max(1.0, rows / cols) ** 0.5
                 for parameter, direction in zip(parameters, newton_schulz(momenta), strict=True):
+                    parameter.mul_(1 - group["lr"] * group["weight_decay"])
                     parameter.sub_(direction.view_as(parameter), alpha=scale)
 
     def _look_ahead(self, parameter: Tensor, momentum: float) -> Tensor:

@@ -120,8 +120,11 @@ class Adam(AbstractAdam):
 class AdamW(AbstractAdam):
     """Adam with decay of the weights apart from the gradient (Loshchilov & Hutter, 2019).
 
+    Head and loss are spared: what decays to 0 there is the logarithm of a temperature or the width of a box, and
+    neither would be a simpler model for it.
+
     Args:
-        weight_decay: Each step multiplies parameters by 1 - rate * weight_decay.
+        weight_decay: Each step multiplies hidden matrices and edges (see `roles`) by 1 - rate * weight_decay.
     """
 
     weight_decay: float = 0.01
@@ -131,8 +134,10 @@ class AdamW(AbstractAdam):
         _checks.at_least("weight_decay", self.weight_decay, 0.0)
 
     def _build(self, parameters: dict[str, list[nn.Parameter]]) -> tuple[torch.optim.Optimizer, ...]:
-        options: dict[str, Any] = {"betas": tuple(self.betas), "eps": self.eps, "weight_decay": self.weight_decay}
-        return (torch.optim.AdamW(self._groups(parameters), **options),)
+        groups = self._groups(parameters)
+        for role, group in zip(parameters, groups, strict=True):
+            group["weight_decay"] = 0.0 if role in ("head", "loss") else self.weight_decay
+        return (torch.optim.AdamW(groups, betas=(self.betas[0], self.betas[1]), eps=self.eps),)
 
 
 @dataclass(frozen=True)
@@ -177,15 +182,19 @@ class Muon(AbstractOptimizer):
         lr: Rate of the hidden matrices; see `OrthogonalisedMomentum` for its scale, which is not Adam's.
         momentum: At least 0, below 1.
         rest: Trains edges, head and loss, at its own rate and with its own multipliers.
+        weight_decay: Each step multiplies hidden matrices by 1 - lr * weight_decay. Where pairs are few, decay of all
+            weights is what keeps the encoder from learning them by heart: give `rest` one too, `AdamW`.
     """
 
     lr: float = 0.15
     momentum: float = 0.95
     rest: AbstractOptimizer = field(default_factory=lambda: Adam(lr=1e-2, betas=(0.9, 0.99)))
+    weight_decay: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _decay("momentum", self.momentum)
+        _checks.at_least("weight_decay", self.weight_decay, 0.0)
         _checks.kind("rest", self.rest, (AbstractAdam, SGD), "Pass one such as `Adam(lr=1e-2)`.")
         if set(self.rates) - {"hidden"}:
             raise ValueError(
@@ -196,7 +205,7 @@ class Muon(AbstractOptimizer):
     def _build(self, parameters: dict[str, list[nn.Parameter]]) -> tuple[torch.optim.Optimizer, ...]:
         rest = {role: members for role, members in parameters.items() if role != "hidden"}
         hidden = self._groups({role: members for role, members in parameters.items() if role == "hidden"})
-        matrices = (OrthogonalisedMomentum(hidden, self.lr, self.momentum),) if hidden else ()
+        matrices = (OrthogonalisedMomentum(hidden, self.lr, self.momentum, self.weight_decay),) if hidden else ()
         return (*matrices, *(self.rest._build(rest) if rest else ()))
 
 

@@ -11,7 +11,7 @@ class Record:
     Attributes:
         step: Steps taken so far.
         seconds: Time spent on training, measurement left out.
-        core_seconds: Processor time of the same, over all threads of this process: a crowded machine does not stretch it.
+        core_seconds: Processor time of the same in this process, all threads: a crowded machine does not stretch it.
         loss: Mean of the loss over the steps since the record before.
         parts: Its named summands, averaged likewise.
         metrics: What was measured at this step, by name; empty where nothing was.
