@@ -157,7 +157,7 @@ def test_another_objective_is_named():
 
 def test_the_example_of_the_documentation_is_a_table():
     text = (Path(__file__).parents[2] / "docs" / "tables.md").read_text()
-    (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    example = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)[0]
     table = parse_table("docs/tables.md", tomllib.loads(example))
     check(table)
     assert [row.world["conditional"]["kappa"] for row in table.rows] == [5.0, 20.0]
