@@ -27,11 +27,11 @@ PUBLIC = {
         "angle_error block_r2 cca_mcc linear_r2 mcc"
     ),
     "noumena.diagnostics": (
-        "AbstractDiagnostic DomainClassifier FibreRadius LearnedPrecision LimitLoss Overlap Subject"
+        "AbstractDiagnostic DomainClassifier FibreRadius LearnedPrecision LimitLoss Overlap Subject TransportedMass"
     ),
     "noumena.theory": (
         "AbstractComputation AsymptoticLoss FibreRotation Floor Fold Forget PrecisionSweep Recovery Shrink "
-        "asymptotic_loss collapse_bound loss_floor recovery shrink_slope"
+        "asymptotic_loss collapse_bound loss_floor recovery shrink_slope transported_mass"
     ),
     "noumena.training": (
         "AbstractOptimizer Adam AdamW Annealing BatchGrowth Checkpoint Diverged EMA Evaluation Muon Record SGD "

@@ -7,3 +7,4 @@ from .fibres import FibreRadius as FibreRadius
 from .limit import LimitLoss as LimitLoss
 from .overlap import Overlap as Overlap
 from .precision import LearnedPrecision as LearnedPrecision
+from .uniformity import TransportedMass as TransportedMass

@@ -14,3 +14,4 @@ from .precision_sweep import PrecisionSweep as PrecisionSweep
 from .recovery import Recovery as Recovery
 from .recovery import recovery as recovery
 from .shrink import shrink_slope as shrink_slope
+from .transported_mass import transported_mass as transported_mass
