@@ -27,13 +27,14 @@ PUBLIC = {
         "angle_error block_r2 cca_mcc linear_r2 mcc"
     ),
     "noumena.diagnostics": (
-        "AbstractDiagnostic Diagnosis DomainClassifier FibreRadius LearnedPrecision LimitLoss Overlap Subject diagnose"
+        "AbstractDiagnostic Diagnosis DomainClassifier FibreRadius LearnedPrecision LimitLoss Overlap Subject "
+        "TransportedMass diagnose"
     ),
     "noumena.theory": (
         "AbstractComputation Assumption AsymptoticLoss Attack Difference Evidence Expectation FibreRotation Floor "
         "Fold Forget Head Learner Maps PrecisionSweep Recovery Representable Shrink Theorem Tilt Verdict "
         "asymptotic_difference asymptotic_loss attack collapse_bound expectation loss_floor recovery shrink_slope "
-        "temperature_slack verdict"
+        "temperature_slack transported_mass verdict"
     ),
     "noumena.estimators": "ContrastiveEncoder",
     "noumena.training": (

@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 
@@ -64,6 +65,27 @@ def test_rows_that_train_nothing_and_long_sweeps_can_be_listed(tmp_path):
     (table,) = json.loads(call(str(own), "--json").stdout)["tables"]
     assert table["rows"][3]["recipes"]["fast"]["steps"] == 0
     assert [len(rows) for rows in lines_of(load_table(own))] == [20]
+
+
+def test_a_series_is_one_line_with_what_it_costs():
+    ratio, fig9 = (load_table(name) for name in ("loss_is_not_enough/ratio", "aninfonce/fig9"))
+    assert [len(rows) for rows in lines_of(ratio)] == [11] * 9
+    shown = call().stdout
+    assert "…" not in shown, "a cell is cut at 80 columns"
+    for line in (
+        r"invertible MLP, MLP, c 0\.\.1 \(11\) +5000 x 1000 +1400 x 1024",
+        r"box, concentration 0\.015625\.\.1024 \(9\) +300003 x 6144 +3000 x 512",
+        r"linear, fixed coordinates k 0\.\.10 \(11\) +5000 x 2000 +1000\.\.1200 x 512",
+        r"A: dimension 12, batch size 16\.\.1024 \(9\) +500000 x 16\.\.1024 +1000 x 16\.\.1024",
+    ):
+        assert re.search(line, shown), line
+    assert len(lines_of(fig9)) == 6
+
+
+def test_notes_name_rows_in_succession_by_their_ends():
+    shown = " ".join(call("loss_is_not_enough/ratio").stdout.split())
+    assert "published invmlp-mlp-0.0 to patches-mlp-1.0, spiral-mlp-0.0 to spiral-mlp-1.0: 1000 pairs" in shown
+    assert "fast identity-inverse-0.0 to identity-inverse-1.0: Without" in shown
 
 
 def test_a_stage_before_counts(tmp_path):

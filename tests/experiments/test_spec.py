@@ -23,6 +23,13 @@ def test_a_recipe_of_a_row_changes_the_recipe_of_the_base_alone():
     assert a["loss"]["score"]["tau"] == 0.2 and b["train"] == a["train"]
 
 
+def test_a_sweep_is_inherited_key_by_key():
+    given = content("row.1.sweep", {"value": 3})
+    given["base"]["sweep"] = {"name": "kappa", "value": 1, "draw": ["mcc"]}
+    a, b = parse_table("t", given).rows
+    assert (a.sweep, b.sweep) == (given["base"]["sweep"], {"name": "kappa", "value": 3, "draw": ["mcc"]})
+
+
 def test_notes_add_up():
     given = content("row.1.notes", ["row"])
     given["base"]["notes"] = ["base"]
@@ -80,6 +87,11 @@ WRONG = {
     "an id twice": ("row.1.id", "a", "no `id` twice"),
     "an id that is no folder": ("row.1.id", "../b", "t, row 2: `id` names a folder"),
     "no rows": ("row", [], "at least one row"),
+    "a sweep without a value": ("row.1.sweep", {"name": "kappa"}, "t, row `b`, sweep: `value` must be given"),
+    "an unknown key of a sweep": ("row.1.sweep", {"panell": "x"}, "unknown key `panell`; did you mean `panel`?"),
+    "one number to draw": ("row.1.sweep", {"draw": "mcc"}, "t, row `b`, sweep: `draw` must be a list, got 'mcc'"),
+    "numbers to draw that are no names": ("row.1.sweep", {"draw": [["mcc", 1]]}, "`draw[0][1]` must be text, got 1"),
+    "a mark without a name": ("row.1.sweep", {"mark": {"value": 1.0}}, "sweep, mark: `name` must be given"),
     "a row without a name": ("row", [{"id": "a"}], "t, row 1: `name` must be given"),
 }
 

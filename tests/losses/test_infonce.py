@@ -72,6 +72,7 @@ CANDIDATES = {
     "mates": (GroupMates(), None, lambda e: reference.group_mates(e.h, e.h_pos, 3)),
     "mates alone": (GroupMates(1.0), (5,), lambda e: reference.group_mates(e.h, e.h_pos, 3, e.h_neg, 1.0)),
     "mates and drawn": (GroupMates(), (5,), lambda e: reference.group_mates(e.h, e.h_pos, 3, e.h_neg)),
+    "drawn alone": (GroupMates(0.0), (5,), lambda e: reference.drawn(e.h, e.h_pos, e.h_neg)),
     "mates, share 0.3": (GroupMates(0.3), (5,), lambda e: reference.group_mates(e.h, e.h_pos, 3, e.h_neg, 0.3)),
     "batch and private": (
         Union([InBatch(include_self=True), Drawn()]),

@@ -60,6 +60,29 @@ def test_marks_of_a_logarithm_are_few_plain_numbers(values, marks):
     assert [label.get_text() for label in ax.get_xticklabels()] == [f"{mark:g}" for mark in marks]
 
 
+def test_powers_of_two_are_marked_as_such():
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    # One value between them, such as a mark, does not spoil it.
+    assert figure.powers_of_two(ax, [*(2.0**e for e in range(-6, 11, 2)), 10.0])
+    assert [label.get_text() for label in ax.get_xticklabels()] == [
+        "2⁻⁶",
+        "2⁻⁴",
+        "2⁻²",
+        "2⁰",
+        "2²",
+        "2⁴",
+        "2⁶",
+        "2⁸",
+        "2¹⁰",
+    ]
+    assert np.allclose(ax.get_xticks(), [2.0**e for e in range(-6, 11, 2)])
+    other = Figure().subplots()
+    assert not figure.powers_of_two(other, [1, 5, 10, 100]) and other.get_xscale() == "linear"
+
+
 def test_distances_fall_to_zero_at_the_truth():
     assert distance("linear_r2", 0.75) == 0.25 and distance("angle_error", 0.75) == 0.75
     assert distance("mcc", 1.0) == distance("angle_error", 0.0) > 0, "a logarithm has no zero"

@@ -110,7 +110,7 @@ def test_every_kind_of_row_has_its_figures(pictured):
         assert len(found) == len(captions) == articles[row].count("<svg"), (row, found)
         assert all(caption.startswith(start) for caption, start in zip(found, captions, strict=True)), found
     assert "matched one to one" in articles["box"] and "best affine map" in articles["sphere"]
-    assert pictured.count("<figcaption>Scores over power") == 1
+    assert pictured.count("<figcaption>Numbers over power") == 1
     assert pictured.count("<title id=") == pictured.count("<svg"), "a picture without words"
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from itertools import groupby
 from typing import Any
 
 from rich import box
@@ -15,7 +16,7 @@ from ..experiments.spec import Table as TableFile
 TITLES = {"linear_r2_in_sample": "R²", "mcc_in_sample": "MCC", "angle_error": "angle", LOSS: "loss"}
 MANY = 14  # rows of a table, beyond which those of a sweep share a line
 COMPUTED = "computed"  # a recipe that trains nothing
-VARIED = "varied"  # rows of one line have recipes of different cost
+VARIED = "varied"  # rows of one line have recipes of a cost that no range tells
 
 
 def run_list(name: str | None, as_json: bool) -> None:
@@ -30,6 +31,7 @@ def run_list(name: str | None, as_json: bool) -> None:
         if name is not None:
             _rest(console, table)
     if name is None:
+        _line(console, "A line with a number in brackets stands for that many rows, which differ in what it names.")
         _line(console, "R² and MCC are fitted and scored on the same rows, as printed in the papers.")
         _line(console, "`noumena list TABLE` adds names, spreads, baselines, other numbers and notes.")
 
@@ -41,21 +43,19 @@ def _heading(console: Console, table: TableFile) -> None:
 
 def _overview(table: TableFile) -> Table:
     """One line for each row, or for each series of a sweep, narrow enough for 80 columns: means alone."""
-    reported = {number.metric for row in table.rows for number in row.reported}
+    lines = _lines(table)
+    # A series has many means, which stand with the rows.
+    reported = {number.metric for rows in lines if len(rows) == 1 for number in rows[0].reported}
     metrics = [metric for metric in TITLES if metric in reported]
     shown = _table("row", *(TITLES[metric] for metric in metrics), *RECIPES)
-    for rows in _lines(table):
+    for rows in lines:
         first = rows[0]
         if len(rows) == 1:
             means = {number.metric: f"{number.mean:.4f}" for number in first.reported}
             cells = [first.id, *(means.get(metric, "") for metric in metrics)]
         else:
-            assert first.sweep is not None
-            values = [row.sweep["value"] for row in rows if row.sweep is not None]
-            name = f"{first.sweep['name']} {min(values):g} .. {max(values):g}, {len(rows)} rows"
-            cells = [" ".join(filter(None, (first.sweep.get("series", ""), name))), *("" for _ in metrics)]
-        budgets = [dict.fromkeys(_budget(row, one) for row in rows) for one in RECIPES]
-        shown.add_row(*cells, *(VARIED if len(given) > 1 else next(iter(given)) for given in budgets))
+            cells = [_series(rows), *("" for _ in metrics)]
+        shown.add_row(*cells, *(_budgets(rows, recipe) for recipe in RECIPES))
     return shown
 
 
@@ -63,10 +63,18 @@ def _lines(table: TableFile) -> list[list[Row]]:
     """The rows, those of one series of a sweep together where there are many."""
     lines: dict[Any, list[Row]] = {}
     for row in table.rows:
-        swept = row.sweep is not None and len(table.rows) > MANY
-        key = (row.sweep["name"], row.sweep.get("series", "")) if row.sweep is not None and swept else row.id
+        swept = row.sweep if len(table.rows) > MANY else None
+        key = row.id if swept is None else tuple(swept.get(part, "") for part in ("name", "panel", "series"))
         lines.setdefault(key, []).append(row)
     return list(lines.values())
+
+
+def _series(rows: list[Row]) -> str:
+    """Which rows a line stands for."""
+    sweeps = [row.sweep for row in rows if row.sweep is not None]
+    values = [sweep["value"] for sweep in sweeps]
+    what = ", ".join(filter(None, (sweeps[0].get(part, "") for part in ("panel", "series"))))
+    return f"{what + ', ' if what else ''}{sweeps[0]['name']} {min(values):g}..{max(values):g} ({len(rows)})"
 
 
 def _numbers(table: TableFile) -> Table:
@@ -91,9 +99,18 @@ def _rest(console: Console, table: TableFile) -> None:
         _line(console, f"- {note}")
     for label, of in {"": lambda row: row.notes, **{one: _recipe_notes(one) for one in RECIPES}}.items():
         for note in dict.fromkeys(note for row in table.rows for note in of(row)):
-            rows = [row.id for row in table.rows if note in of(row)]
-            where = " ".join(filter(None, (label, "" if len(rows) == len(table.rows) else ", ".join(rows))))
+            where = " ".join(filter(None, (label, _which(table, [note in of(row) for row in table.rows]))))
             _line(console, f"- {where}: {note}" if where else f"- {note}")
+
+
+def _which(table: TableFile, chosen: list[bool]) -> str:
+    """The rows that are chosen, those in succession by the first and the last; nothing where all are."""
+    parts = []
+    for within, members in groupby(zip(chosen, table.rows, strict=True), key=lambda member: member[0]):
+        ids = [row.id for _, row in members]
+        if within:
+            parts += [f"{ids[0]} to {ids[-1]}"] if len(ids) > 2 else ids
+    return "" if all(chosen) else ", ".join(parts)
 
 
 def _recipe_notes(recipe: str) -> Callable[[Row], tuple[str, ...]]:
@@ -126,6 +143,18 @@ def _budget(row: Row, recipe: str) -> str:
     stages.append(given["train"])
     steps = "+".join(str(train["steps"]) for train in stages)
     return f"{steps} x {_pairs(stages[-1]['batch_size'])}"
+
+
+def _budgets(rows: list[Row], recipe: str) -> str:
+    """What the rows of a line cost: the range of steps and of pairs, where that can be said."""
+    every = {_budget(row, recipe) for row in rows}
+    if len(every) == 1:
+        return every.pop()
+    parts = [budget.split(" x ") for budget in every]
+    if not all(len(part) == 2 and part[0].isdecimal() and part[1].isdecimal() for part in parts):
+        return VARIED
+    ends = [sorted({int(number) for number in numbers}) for numbers in zip(*parts, strict=True)]
+    return " x ".join(f"{one[0]}..{one[-1]}" if len(one) > 1 else str(one[0]) for one in ends)
 
 
 def _pairs(batch_size: int | Mapping[str, Any]) -> str:

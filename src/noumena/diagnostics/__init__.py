@@ -6,6 +6,7 @@ from .diagnose import diagnose as diagnose
 from .domain import DomainClassifier as DomainClassifier
 from .fibres import FibreRadius as FibreRadius
 from .limit import LimitLoss as LimitLoss
+from .mass import TransportedMass as TransportedMass
 from .overlap import Overlap as Overlap
 from .precision import LearnedPrecision as LearnedPrecision
 from .reading import Diagnosis as Diagnosis

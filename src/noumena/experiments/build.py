@@ -182,6 +182,8 @@ def check(table: Table) -> None:
                     _check_training(made)
                     names = _names(made)
                 _check_reported(row, names)
+                if baseline is None:
+                    _check_drawn(row, names)
 
 
 def resolve_all(description: Description) -> dict[str, Any]:
@@ -242,6 +244,16 @@ def _check_reported(row: Row, names: tuple[str, ...]) -> None:
                 raise ValueError(
                     f"{row.table}, row `{row.id}`: no metric of the row is called `{number.metric}`, which has a "
                     f"reported number; {nearest(number.metric, (*names, LOSS))}"
+                )
+
+
+def _check_drawn(row: Row, names: tuple[str, ...]) -> None:
+    for panel in (row.sweep or {}).get("draw", ()):
+        for metric in [panel] if isinstance(panel, str) else panel:
+            if metric not in (*names, LOSS):
+                raise ValueError(
+                    f"{row.table}, row `{row.id}`: `sweep.draw` asks for `{metric}`, which the row does not have; "
+                    f"{nearest(metric, (*names, LOSS))}"
                 )
 
 

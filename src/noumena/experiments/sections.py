@@ -93,9 +93,19 @@ def _milestones(where: str, given: Any) -> None:
 
 
 def _sweep(where: str, given: Any) -> None:
+    """`name` and `value` must be there once the row has inherited; the others say how the figure is drawn."""
     _toml.of_kind(where, "sweep", given, dict)
-    _toml.known_keys(where, given, ("name", "value", "series"))
-    _toml.required_keys(where, given, ("name", "value"))
-    _toml.number(where, "value", given["value"])
-    for key in ("name", "series"):
+    _toml.known_keys(where, given, ("name", "value", "series", "panel", "draw", "mark"))
+    if "value" in given:
+        _toml.number(where, "value", given["value"])
+    for key in ("name", "series", "panel"):
         _toml.of_kind(where, key, given.get(key, ""), str)
+    if "draw" in given:
+        for i, metrics in enumerate(_toml.of_kind(where, "draw", given["draw"], list)):
+            _toml.texts(where, f"draw[{i}]", [metrics] if isinstance(metrics, str) else metrics)
+    if "mark" in given:
+        mark = _toml.of_kind(where, "mark", given["mark"], dict)
+        _toml.known_keys(f"{where}, mark", mark, ("name", "value"))
+        _toml.required_keys(f"{where}, mark", mark, ("name", "value"))
+        _toml.of_kind(f"{where}, mark", "name", mark["name"], str)
+        _toml.number(f"{where}, mark", "value", mark["value"])

@@ -12,6 +12,8 @@
     name = "..."
     conditional = { kind = "vmf.VonMisesFisher", kappa = 1.0 }
 
+Rows that differ in a few values may be written together, as a `[[grid]]` (`grid.expand`).
+
 The world (`space`, `marginal`, `conditional`, `mixing`) and how it is read (`metrics`, `diagnostics`, `evaluation`,
 `test`, `milestones`) belong to the row; a recipe says only how one learns (`pairs`, `encoder`, `loss`, `train`,
 `pretrain`), or what is computed without learning (`compute`). So every recipe of a row is measured in the same world by
@@ -29,7 +31,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import _toml, sections
+from . import _toml, grid, sections
 from ._names import nearest
 from .description import Description, merge
 from .sections import BASELINES as BASELINES
@@ -77,7 +79,8 @@ class Row:
             `plain`, InfoNCE where the recipe has another objective. Or `compute` alone: nothing is trained.
         reported: Numbers of the row; `baselines` has those of its baselines, by name.
         notes, recipe_notes: Quirks of the published setting, and deviations from it.
-        sweep: Where the row stands in a figure that varies one number: `name`, `value` and perhaps `series`.
+        sweep: Where the row stands in a figure that varies one number: `name` and `value`, and perhaps `series`,
+            `panel`, `draw` and `mark`, which say how it is drawn.
     """
 
     table: str
@@ -163,14 +166,17 @@ def load_table(name: str | Path) -> Table:
 
 def parse_table(name: str, content: Mapping[str, Any]) -> Table:
     """The table that a parsed TOML file means; ValueError says which file, row and key are wrong."""
-    _toml.known_keys(name, content, ("title", "source", "seeds", "notes", "base", "row"))
-    _toml.required_keys(name, content, ("title", "source", "seeds", "row"))
+    _toml.known_keys(name, content, ("title", "source", "seeds", "notes", "base", "row", "grid"))
+    _toml.required_keys(name, content, ("title", "source", "seeds", *(() if "grid" in content else ("row",))))
     seeds = [_toml.count(name, "seeds", seed, 0) for seed in _toml.of_kind(name, "seeds", content["seeds"], list)]
     if not seeds or len(set(seeds)) < len(seeds):
         raise ValueError(f"{name}: `seeds` must name at least one seed and none twice, got {seeds}.")
     base = sections.row(f"{name}, base", _toml.of_kind(name, "base", content.get("base", {}), dict), SHARED)
-    given = _toml.of_kind(name, "row", content["row"], list)
-    rows = tuple(_row(name, i, _toml.of_kind(name, f"row[{i}]", row, dict), base) for i, row in enumerate(given))
+    given = {f"row {i + 1}": row for i, row in enumerate(_tables(name, "row", content))}
+    for i, one in enumerate(_tables(name, "grid", content)):
+        where = f"grid {i + 1}"
+        given |= {f"{where}, row {j + 1}": row for j, row in enumerate(grid.expand(f"{name}, {where}", one))}
+    rows = tuple(_row(name, place, row, base) for place, row in given.items())
     ids = [row.id for row in rows]
     if not ids or len(set(ids)) < len(ids):
         raise ValueError(f"{name}: there must be at least one row and no `id` twice, got {ids}.")
@@ -184,8 +190,13 @@ def parse_table(name: str, content: Mapping[str, Any]) -> Table:
     )
 
 
-def _row(table: str, index: int, given: Mapping[str, Any], base: Mapping[str, Any]) -> Row:
-    where = f"{table}, row {index + 1}"
+def _tables(name: str, key: str, content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    given = _toml.of_kind(name, key, content.get(key, []), list)
+    return [_toml.of_kind(name, f"{key}[{i}]", one, dict) for i, one in enumerate(given)]
+
+
+def _row(table: str, place: str, given: Mapping[str, Any], base: Mapping[str, Any]) -> Row:
+    where = f"{table}, {place}"
     _toml.required_keys(where, given, ("id", "name"))
     id = _toml.of_kind(where, "id", given["id"], str)
     if not re.fullmatch(r"\w[\w.-]*", id, re.ASCII):
@@ -212,6 +223,8 @@ def _row(table: str, index: int, given: Mapping[str, Any], base: Mapping[str, An
             _toml.required_keys(f"{here}, pretrain, train", stage["train"], _TRAIN)
     kept = ("metrics", "world_seed", "test", "diagnostics", "milestones")
     world = {key: merged[key] for key in (*WORLD, *kept) if key in merged}
+    if "sweep" in merged:
+        _toml.required_keys(f"{where}, sweep", merged["sweep"], ("name", "value"))
     world |= {"metrics": world.get("metrics", []), "evaluation": merged.get("evaluation", 4096)}
     return Row(
         table=table,

@@ -137,8 +137,8 @@ class GroupMates(AbstractCandidates):
 
     Args:
         share: c, the share of the support in the denominator. Every candidate then counts so that the mates make up
-            c and the drawn negatives 1 - c of their number; at c = 1 the mates stand alone. None lets each candidate
-            count once.
+            c and the drawn negatives 1 - c of their number; at c = 1 the mates stand alone, at c = 0 the drawn ones.
+            None lets each candidate count once.
     """
 
     share: float | None = None
@@ -146,8 +146,6 @@ class GroupMates(AbstractCandidates):
     def __post_init__(self) -> None:
         if self.share is not None:
             _checks.within("share", self.share, 0.0, 1.0)
-            if self.share == 0:
-                raise ValueError("`share` must be above 0; without any group mates use `Drawn`.")
 
     def contrast(self, embeddings: PairEmbeddings, gather: Gather) -> Contrast:
         h, size = embeddings.h, embeddings.group_size
@@ -158,7 +156,7 @@ class GroupMates(AbstractCandidates):
             )
         groups = h.view(len(h) // size, size, -1)
         index = torch.arange(size, device=h.device).repeat(len(groups))
-        mates = size - 1
+        mates = 0 if self.share == 0 else size - 1
         h_neg = None if self.share == 1 else embeddings.h_neg
         drawn = None if h_neg is None else gather(_shared(h_neg), "drawn")
         if self.share is not None and self.share < 1 and drawn is None:
@@ -166,7 +164,9 @@ class GroupMates(AbstractCandidates):
                 f"`h_neg` must hold drawn negatives for the share {1 - self.share:g} of the marginal, got None."
             )
         total = mates + (0 if drawn is None else len(drawn))
-        segments = [Segment(h, groups, Layout(len(groups), index, self._log_weight(self.share, total, mates)))]
+        segments = []
+        if mates:
+            segments.append(Segment(h, groups, Layout(len(groups), index, self._log_weight(self.share, total, mates))))
         if drawn is not None:
             rest = None if self.share is None else 1 - self.share
             segments.append(Segment(h, drawn[None], Layout(log_weight=self._log_weight(rest, total, len(drawn)))))

@@ -7,7 +7,7 @@ from typing import Any
 
 from .figure import COLOURS, Panel, logarithmic
 from .load import BEFORE, Run
-from .table import smaller_is_better
+from .table import short_name, smaller_is_better
 
 NEAREST = 1e-6  # distances from perfect are drawn no smaller
 NAMES = ("precision", "importance", "tau", "radius", "bound")
@@ -80,8 +80,7 @@ def distance(metric: str, value: float) -> float:
 
 
 def distance_name(metric: str) -> str:
-    short = metric.removesuffix("_in_sample").replace("linear_r2", "R²").replace("mcc", "MCC").replace("_", " ")
-    return short if smaller_is_better(metric) else f"1 − {short}"
+    return short_name(metric) if smaller_is_better(metric) else f"1 − {short_name(metric)}"
 
 
 def _once(metrics: list[str]) -> list[str]:

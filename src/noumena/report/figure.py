@@ -89,6 +89,19 @@ def logarithmic(ax: Any, axis: str, values: Sequence[float]) -> None:
     ax.set(**{f"{axis}ticks": marks, f"{axis}ticklabels": [f"{mark:g}" for mark in marks]})
 
 
+def powers_of_two(ax: Any, values: Sequence[float]) -> bool:
+    """A logarithmic axis across that is marked in powers of two; False, and nothing done, where few values are such."""
+    exponents = sorted({round(math.log2(value)) for value in values if math.log2(value).is_integer()})
+    if 2 * len(exponents) <= len(set(values)):
+        return False
+    ax.set_xscale("log", base=2)
+    ax.minorticks_off()
+    marks = exponents[:: math.ceil(len(exponents) / 9)]
+    raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    ax.set(xticks=[2.0**mark for mark in marks], xticklabels=[f"2{str(mark).translate(raised)}" for mark in marks])
+    return True
+
+
 def _grid(
     size: tuple[float, float], margins: tuple[float, float, float, float], rows: int, columns: int
 ) -> dict[str, float]:

@@ -92,8 +92,12 @@ def sweep_picture(learner: str, runs: Sequence[Run]) -> Markup:
     """Rows that vary one number, drawn as one figure."""
     name = runs[0].about["sweep"]["name"]
     alt = f"{runs[0].outcome['table']} ({learner}): scores over {name}"
-    caption = f"Scores over {name} ({learner}): mean and spread over seeds, hollow where published."
-    return _figure(draw(sweep_panels(runs), alt), caption)
+    parts = sweep_panels(runs)
+    panels = [panel for part in parts for panel in part]
+    # Where there are several parts of several panels each, a part is a line of the figure.
+    columns = len(parts[0]) if len(parts) > 1 and len(parts[0]) > 1 else 3
+    caption = f"Numbers over {name} ({learner}): mean and spread over seeds. Dashed and hollow: as reported."
+    return _figure(draw(panels, alt, columns=columns, size=(3.4, 2.4)), caption)
 
 
 def _figure(picture: Markup, caption: str, class_: str | None = None) -> Markup:

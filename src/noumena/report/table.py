@@ -64,6 +64,11 @@ def smaller_is_better(metric: str) -> bool:
     return bool({"loss", "error", "deviation", "steps"} & {*re.split("[ _-]+", metric)})
 
 
+def short_name(metric: str) -> str:
+    """What pictures call it."""
+    return metric.removesuffix("_in_sample").replace("linear_r2", "R²").replace("mcc", "MCC").replace("_", " ")
+
+
 def lines(runs: Sequence[Run]) -> list[Line]:
     """A line for every group of runs that differ in their seed alone, and every number of theirs."""
     found = []

@@ -20,6 +20,7 @@ from .recovery import recovery as recovery
 from .shrink import shrink_slope as shrink_slope
 from .temperature import Tilt as Tilt
 from .temperature import temperature_slack as temperature_slack
+from .transported_mass import transported_mass as transported_mass
 from .verdicts import Assumption as Assumption
 from .verdicts import Evidence as Evidence
 from .verdicts import Expectation as Expectation
