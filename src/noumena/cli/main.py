@@ -116,6 +116,7 @@ def run(
 def report(
     out: Annotated[str, typer.Argument(help="Folder of runs, or of one table's.")] = "runs",
     html: Annotated[str | None, typer.Option(help="Where to write the page; DIR/report.html.")] = None,
+    pictures: Annotated[str | None, typer.Option(help="A folder for the page's pictures as files (SVG), too.")] = None,
     table: Annotated[list[str] | None, typer.Option("--table", help="Only this table; may be repeated.")] = None,
     row: Annotated[list[str] | None, typer.Option("--row", help="Only this row; may be repeated.")] = None,
     json: Json = False,
@@ -123,7 +124,7 @@ def report(
     """Print measured beside published numbers, and write a page with the pictures."""
     from .report import run_report
 
-    run_report(out, html=html, tables=table or [], rows=row or [], as_json=json)
+    run_report(out, html=html, pictures=pictures, tables=table or [], rows=row or [], as_json=json)
 
 
 @app.command()

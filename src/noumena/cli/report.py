@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..report import figure
+from ..report.files import write_pictures
 from ..report.listing import number, signed
 from ..report.load import load, unfinished
 from ..report.page import write
@@ -19,14 +20,22 @@ WIDTH = 132
 
 
 def run_report(
-    out: str, *, html: str | None = None, tables: Sequence[str] = (), rows: Sequence[str] = (), as_json: bool = False
+    out: str,
+    *,
+    html: str | None = None,
+    pictures: str | None = None,
+    tables: Sequence[str] = (),
+    rows: Sequence[str] = (),
+    as_json: bool = False,
 ) -> None:
     runs, pending = load(out, tables, rows), unfinished(out, tables, rows)
     written = write(runs, pending, Path(html) if html else Path(out) / PAGE, every_row=bool(rows))
+    drawn = write_pictures(written.read_text(encoding="utf-8"), Path(pictures)) if pictures else []
     found = lines(runs)
     if as_json:
         listed = [{**asdict(line), "difference": line.difference} for line in found]
-        print(json.dumps({"lines": listed, "unfinished": [asdict(run) for run in pending], "page": str(written)}))
+        printed = {"lines": listed, "unfinished": [asdict(run) for run in pending], "page": str(written)}
+        print(json.dumps({**printed, "pictures": [str(path) for path in drawn]}))
         return
     # Numbers cut in half help nobody: a narrow terminal wraps lines instead, and a pipe has no width.
     console = Console(width=max(Console().width, WIDTH))
@@ -39,6 +48,8 @@ def run_report(
     if not figure.available():
         _line(console, "The page has no pictures: they need matplotlib. Install noumena[report].")
     _line(console, f"page: {written}")
+    for path in drawn:
+        _line(console, f"picture: {path}")
 
 
 def _table(name: str, found: list[Line]) -> Table:
