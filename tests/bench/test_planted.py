@@ -22,6 +22,7 @@ def test_every_world_can_be_drawn(make, kind):
         assert bool(world.marginal.space.contains(z_pos).all())
 
 
+@pytest.mark.slow
 def test_the_tally_counts():
     *_, tally = itertools.islice(planted.run(worlds=1, first_seed=500, pairs=1500), 4)
     rates = {rate.name: rate for rate in tally.rates()}
@@ -48,6 +49,7 @@ def test_a_mirrored_law_is_its_density(generator):
         assert float(z_pos[:, j].mean()) == pytest.approx(expected, abs=0.03)
 
 
+@pytest.mark.slow
 def test_the_million_in_small():
     (row,) = diagnosis.run(pairs=3000, dim=4)
     assert row.ours > 0 and row.megabytes is not None

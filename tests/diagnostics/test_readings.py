@@ -187,6 +187,7 @@ def test_precisions_are_the_laws(name):
     assert (found.covariance.diagonal().sqrt().numpy() < 0.2 * np.array(truth) + 0.3).all()
 
 
+@pytest.mark.slow
 def test_intervals_of_precisions_cover():
     inside = []
     for seed in range(60):
