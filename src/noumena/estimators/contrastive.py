@@ -79,7 +79,7 @@ class ContrastiveEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         loss_: Mean training loss before the encoder was kept.
         validation_score_: Score of the held-out pairs, at most 4096 of them; None if there are none.
         records_: A `Record` of each twentieth of the steps.
-        n_steps_: After how many steps the encoder was kept.
+        n_steps_: After how many steps the encoder was kept; 0 if interrupted before the first record.
         n_pairs_: Pairs trained on.
         seed_: What `random_state` came to; as `random_state` it repeats the fit.
         n_features_in_, feature_names_in_: As everywhere in scikit-learn.
@@ -188,10 +188,11 @@ class ContrastiveEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def score(self, X: Any, y: Any = None, *, X_pos: Any = None, groups: Any = None) -> float:
         """How much the latents tell of who belongs to whom, in nats: higher is better, 0 is chance.
 
-        log(B) less the InfoNCE loss in batches of B = min(1024, pairs), both views as anchors, at the learned
+        log(B) less the InfoNCE loss in batches of at most B = 1024 pairs, both views as anchors, at the learned
         temperature or precision. It is bounded by log(B) and, in expectation, by the mutual information of a pair; it
         compares estimators of any space, similarity, temperature and batch size on the same pairs, so model selection
-        may use it. Arguments are those of `fit`.
+        may use it. Frames of one batch are ten lags apart, so that short recordings have fewer candidates: a frame
+        would else meet itself, as the positive of the frame before. Arguments are those of `fit`.
         """
         check_is_fitted(self, "encoder_")
         rows = read(self, X, y, X_pos, groups, lag=self.lag, reset=False)
