@@ -167,6 +167,7 @@ UNIT = {
     "projected": (sphere(GeneralizedNormal(p=1, scale=0.1)), DOT, SPHERE, "open", None),
     "another exponent": (sphere(VMF), InfoNCE(Lp(1, 0.2)), SPHERE, "open", None),
     "positives count more": (sphere(VMF), InfoNCE(Dot(0.2), positive_weight=2.0), SPHERE, "open", None),
+    "a cutoff": (sphere(VMF), InfoNCE(Dot(0.2), cutoff=-9.0), SPHERE, "open", None),
     "hardness": (sphere(VMF), InfoNCE(Dot(0.2), weighting=HardNegatives(1.0)), SPHERE, "open", None),
     "mean of candidates": (sphere(VMF), InfoNCE(Dot(0.2), candidate_reduction="mean"), SPHERE, "open", None),
     "published block": (

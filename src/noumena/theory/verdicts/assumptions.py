@@ -75,9 +75,11 @@ def negatives(found: Negatives, reading: Reading) -> Assumption:
 def objective(loss: InfoNCE) -> Assumption:
     """Whether the minimum over all scores is the ratio of densities (Theorem C.1 of AnInfoNCE)."""
     name = "objective"
-    if loss.positive_weight != 1:
-        reason = f"positives count {loss.positive_weight:g} times, which is another objective"
+    if loss.positive_weight.value != 1:
+        reason = f"positives count {loss.positive_weight.value:g} times, which is another objective"
         return Assumption(name, False, reason, "positive_weight = 1")
+    if loss.cutoff is not None:
+        return Assumption(name, False, "negatives beyond a cutoff do not repel", "leave out the cutoff")
     if not isinstance(loss.weighting, Equal):
         return Assumption(name, False, "candidates are weighted by their hardness", "weigh them equally")
     if loss.positive_in_denominator and loss.candidate_reduction == "mean":
