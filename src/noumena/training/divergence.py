@@ -76,7 +76,8 @@ def _lower(rate: float) -> str:
 
 
 def _temperatures(loss: nn.Module) -> str:
-    values = [part.value for part in loss.modules() if callable(getattr(part, "set", None)) and hasattr(part, "value")]
+    parts = [part for name, part in loss.named_modules() if name.split(".")[-1] == "temperature"]
+    values = [part.value for part in parts if hasattr(part, "value")]
     return f" at temperature {', '.join(f'{value:.3g}' for value in values)}" if values else ""
 
 
