@@ -18,7 +18,12 @@ def run(tmp_path, value: float, seed: int = 0, reported: float | None = None, **
     place = {"name": "kappa", "value": value, **sweep}
     row = json.dumps(place, sort_keys=True)
     outcome = {"table": "t", "row": row, "recipe": "fast", "baseline": None, "seed": seed, "digest": row, "code": "c"}
-    outcome |= {"seconds": 1.0, "loss": 1.0, "metrics": {name: mean + 0.01 * seed for name, mean in METRICS.items()}}
+    outcome |= {
+        "seconds": 1.0,
+        "core_seconds": 1.0,
+        "loss": 1.0,
+        "metrics": {name: mean + 0.01 * seed for name, mean in METRICS.items()},
+    }
     return Run(tmp_path, {"reported": printed, "about": {"sweep": place}}, outcome)
 
 
