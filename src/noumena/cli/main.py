@@ -119,12 +119,21 @@ def report(
     pictures: Annotated[str | None, typer.Option(help="A folder for the page's pictures as files (SVG), too.")] = None,
     table: Annotated[list[str] | None, typer.Option("--table", help="Only this table; may be repeated.")] = None,
     row: Annotated[list[str] | None, typer.Option("--row", help="Only this row; may be repeated.")] = None,
+    every_number: Annotated[bool, typer.Option("--all", help="Numbers without a published one, too.")] = False,
     json: Json = False,
 ) -> None:
     """Print measured beside published numbers, and write a page with the pictures."""
     from .report import run_report
 
-    run_report(out, html=html, pictures=pictures, tables=table or [], rows=row or [], as_json=json)
+    run_report(
+        out,
+        html=html,
+        pictures=pictures,
+        tables=table or [],
+        rows=row or [],
+        every_number=every_number,
+        as_json=json,
+    )
 
 
 @app.command()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -16,7 +17,7 @@ from ..report.page import write
 from ..report.table import Line, code_versions, lines
 
 PAGE = "report.html"
-WIDTH = 132
+WIDTH = 136
 
 
 def run_report(
@@ -26,6 +27,7 @@ def run_report(
     pictures: str | None = None,
     tables: Sequence[str] = (),
     rows: Sequence[str] = (),
+    every_number: bool = False,
     as_json: bool = False,
 ) -> None:
     runs, pending = load(out, tables, rows), unfinished(out, tables, rows)
@@ -39,8 +41,11 @@ def run_report(
         return
     # Numbers cut in half help nobody: a narrow terminal wraps lines instead, and a pipe has no width.
     console = Console(width=max(Console().width, WIDTH))
-    for name in dict.fromkeys(line.table for line in found):
-        console.print(_table(name, [line for line in found if line.table == name]))
+    shown = found if every_number else _short(found)
+    for name in dict.fromkeys(line.table for line in shown):
+        console.print(_table(name, [line for line in shown if line.table == name]))
+    if len(shown) < len(found):
+        _line(console, f"{len(found) - len(shown)} more numbers are on the page; --all prints them here.")
     for where, codes in code_versions(runs).items():
         _line(console, f"{where}: several versions of the code in one row, {', '.join(codes)}.")
     for run in pending:
@@ -53,34 +58,54 @@ def run_report(
 
 
 def _table(name: str, found: list[Line]) -> Table:
-    caption = (
-        "± is the standard deviation over seeds; the difference is ours less theirs; "
-        "the gap is what the loss on fresh pairs leaves to its floor, both less log M; "
-        "s is training time, core s processor time, which other work on the machine does not stretch"
-    )
-    table = Table(title=name, caption=caption)
+    gaps = any(line.gap is not None for line in found)
+    caption = "± is the standard deviation over seeds; the difference is ours less theirs; core s is processor time"
+    if gaps:
+        caption += "; the gap is what the loss on fresh pairs leaves to its floor, both less log M"
+    table = Table(title=name, caption=caption, box=box.SIMPLE)
     left = ("row", "learner", "metric")
-    for heading in (*left, "measured", "worst", "published", "difference", "floor", "gap", "seeds", "s", "core s"):
+    beside = ("floor", "gap") if gaps else ()
+    for heading in (*left, "measured", "worst", "published", "difference", *beside, "seeds", "core s"):
         table.add_column(heading, justify="left" if heading in left else "right", no_wrap=True)
     settings = {(line.row, line.learner): set[str]() for line in found}
     for line in found:
         settings[line.row, line.learner].add(line.digest)
+    before = None
     for line in found:
         several = len(settings[line.row, line.learner]) > 1
-        shown = (number(line.published, line.published_spread), signed(line.difference), number(line.floor))
+        learner = f"{line.learner} ({line.digest[:6]})" if several else line.learner
+        # What a line shares with the one above it stands there.
+        first = (line.row, learner) != before
+        row = line.row if before is None or line.row != before[0] else ""
+        before = (line.row, learner)
         table.add_row(
-            line.row,
-            f"{line.learner} ({line.digest[:6]})" if several else line.learner,
+            row,
+            learner if first else "",
             line.metric,
             number(line.mean, line.spread),
             number(line.worst),
-            *shown,
-            signed(line.gap),
-            str(len(line.seeds)),
-            f"{line.seconds:.0f}",
-            f"{line.core_seconds:.0f}",
+            number(line.published, line.published_spread),
+            signed(line.difference),
+            *((number(line.floor), signed(line.gap)) if gaps else ()),
+            str(len(line.seeds)) if first else "",
+            f"{line.core_seconds:.0f}" if first else "",
         )
     return table
+
+
+def _short(found: Sequence[Line]) -> list[Line]:
+    """What has a published number, or is the loss; of a baseline without any, the row's first such metric. All of a
+    row where nothing is published."""
+    shown = []
+    for line in found:
+        own = [one for one in found if one.row == line.row and one.recipe == line.recipe]
+        published = [one.metric for one in own if one.published is not None]
+        mine = [one for one in own if one.learner == line.learner and one.published is not None]
+        if not published or line.published is not None or line.metric.startswith("loss"):
+            shown.append(line)
+        elif line.baseline and not mine and line.metric == published[0]:
+            shown.append(line)
+    return shown
 
 
 def _line(console: Console, text: str) -> None:
