@@ -55,6 +55,29 @@ def test_columns_meant_for_a_block_tell_separated_from_mixed():
     assert all(0.02 < score < 0.98 for score in mixed.values())
 
 
+def test_matched_columns_find_blocks_in_any_order():
+    rng = np.random.default_rng(2)
+    z = rng.standard_normal((3000, 5))
+    blocks = {"content": [0, 1, 3], "style": [2, 4]}
+    turns = [np.linalg.qr(rng.standard_normal((k, k)))[0] for k in (3, 2)]
+    h = np.column_stack([z[:, blocks[name]] @ turn for name, turn in zip(blocks, turns, strict=True)])
+    shuffled = np.column_stack([h[:, [3, 0, 4, 2, 1]], rng.standard_normal(3000)])  # and a column of noise
+    metric = BlockR2(blocks=blocks, recovered="matched")
+    assert metric.name == "block_r2_matched" and metric(z, shuffled).value == pytest.approx(1)
+    # By hand: columns 1, 3 and 4 of the shuffled ones are the content's.
+    mine = block_r2(z, shuffled + 0.3, blocks, recovered={"content": [1, 3, 4], "style": [0, 2]})
+    assert block_r2(z, shuffled + 0.3, blocks, recovered="matched") == mine
+    assert metric(z, h @ np.linalg.qr(rng.standard_normal((5, 5)))[0]).value < 0.9  # a rotation across blocks
+
+
+def test_matching_needs_a_column_for_each_coordinate():
+    z, h = world(40, 3, 2)
+    with pytest.raises(ValueError, match="a column for each of the 3 coordinates"):
+        block_r2(z, h, [[0, 1], [2]], recovered="matched")
+    with pytest.raises(ValueError, match="`recovered` must be"):
+        BlockR2(blocks=[[0]], recovered="best")  # pyright: ignore
+
+
 def test_the_callers_blocks_are_not_kept():
     blocks = {"all": [0, 1]}
     metric = BlockR2(blocks=blocks)

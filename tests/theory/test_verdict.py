@@ -422,6 +422,19 @@ def test_a_linear_encoder_makes_what_is_left_open_an_isometry_or_a_shrink_map():
     assert expectation(plain).angle_error == "high"
 
 
+def test_experiments_suggest_nothing_beyond_what_they_tried():
+    def expected(scale, p, score, head):
+        world = Synthetic(Uniform(Box(3)), GeneralizedNormal(p=p, scale=scale))
+        return of(world, InfoNCE(Lp(score)), head).expected
+
+    assert expected(0.05, 3, 1, BOX) is Maps.PERMUTATION and expected(0.25, 3, 1, BOX) is Maps.AFFINE
+    # The papers' boxes were trained; one that is fixed too small cannot hold what the loss asks for.
+    for p in (1, 2, 3):
+        assert expected(0.05, p, p, Head(Box(3, high=0.5))) is Maps.OPEN
+    # A sphere keeps the directions of a box's points, which a regression on few coordinates may find enough.
+    assert expected(0.05, 2, 2, SPHERE) is Maps.OPEN
+
+
 def test_data_and_text():
     found = of(*CASES["uneven, inner product"][:3])
     data = found.to_dict()

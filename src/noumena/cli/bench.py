@@ -3,6 +3,7 @@
 import json
 import platform
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from rich.console import Console
@@ -11,6 +12,8 @@ from rich.table import Table
 
 from ..bench import diagnosis, grouped, losses, planted, samplers, scale
 from ..bench.measure import Row
+from ..experiments.place import PLACES
+from .oracle import run_oracle
 
 PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     "losses": losses.run,
@@ -19,20 +22,25 @@ PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     "scale": scale.run,
     "diagnose": diagnosis.run,
 }
-PLANTED = "planted"  # rates rather than times
+PLANTED, ORACLE = "planted", "oracle"  # rates rather than times
 WIDTH = 100
 DEFAULT = ("losses", "samplers", "grouped")
 
 
-def run_bench(parts: list[str], threads: int | None, as_json: bool) -> None:
+def run_bench(
+    parts: list[str], threads: int | None, settings: int, first_seed: int, out: str, place: str, as_json: bool
+) -> None:
+    known = (*PARTS, PLANTED, ORACLE)
     for part in parts:
-        if part not in (*PARTS, PLANTED):
-            raise ValueError(f"no benchmark `{part}`; choose from {', '.join((*PARTS, PLANTED))}.")
+        if part not in known:
+            raise ValueError(f"no benchmark `{part}`; choose from {', '.join(known)}.")
+    if place not in PLACES:
+        raise ValueError(f"`--place` must be one of {', '.join(PLACES)}; got {place}.")
     if threads is not None:
         torch.set_num_threads(threads)
     rows: list[Row] = []
     machine = f"torch {torch.__version__}, {torch.get_num_threads()} threads, {platform.machine()}"
-    timed = [part for part in parts or DEFAULT if part != PLANTED]
+    timed = [part for part in parts or DEFAULT if part in PARTS]
     if timed:
         with Live(_table(rows, machine), console=Console(stderr=as_json), refresh_per_second=2) as live:
             for part in timed:
@@ -40,8 +48,11 @@ def run_bench(parts: list[str], threads: int | None, as_json: bool) -> None:
                     rows.append(row)
                     live.update(_table(rows, machine))
     rates = _planted(as_json) if PLANTED in parts else []
+    found: dict[str, Any] = {}
+    if ORACLE in parts:
+        found[ORACLE] = run_oracle(settings, first_seed, out, place, as_json)
     if as_json:
-        found = {"rates": [rate.to_dict() for rate in rates]} if rates else {}
+        found |= {"rates": [rate.to_dict() for rate in rates]} if rates else {}
         print(json.dumps({"machine": machine, "rows": [row.to_dict() for row in rows], **found}))
 
 

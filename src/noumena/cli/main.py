@@ -11,6 +11,7 @@ import noumena
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 INTERRUPTED = 130
+_ORACLE = "Of the part oracle"
 
 app = typer.Typer(
     name="noumena",
@@ -192,15 +193,33 @@ def diagnose(
 def bench(
     parts: Annotated[
         list[str] | None,
-        typer.Argument(help="losses, samplers, grouped, scale, diagnose, planted; the first three if left out."),
+        typer.Argument(
+            help="losses, samplers, grouped, scale, diagnose, planted, oracle; the first three if left out."
+        ),
     ] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads that torch may use; its own choice.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads that torch may use; its own choice. The oracle's runs take one.")
+    ] = None,
+    settings: Annotated[int, typer.Option(min=1, help="How many settings.", rich_help_panel=_ORACLE)] = 200,
+    first_seed: Annotated[
+        int, typer.Option(min=0, help="Of the first one; the others follow.", rich_help_panel=_ORACLE)
+    ] = 1000,
+    out: Annotated[
+        str, typer.Option(help="Folder of the runs; finished ones are read, others resumed.", rich_help_panel=_ORACLE)
+    ] = "runs",
+    place: Annotated[
+        str, typer.Option(help="local, or workers: one process for each core.", rich_help_panel=_ORACLE)
+    ] = "local",
     json: Json = False,
 ) -> None:
-    """Measure time and memory as ratios to plain implementations, in one run."""
+    """Measure time and memory as ratios to plain implementations, in one run.
+
+    Two parts measure how often we are right instead: planted (diagnoses of worlds with a known fault) and oracle
+    (verdicts on random settings against what training finds; Ctrl-C loses nothing, run it again to go on).
+    """
     from .bench import run_bench
 
-    run_bench(parts or [], threads=threads, as_json=json)
+    run_bench(parts or [], threads, settings, first_seed, out, place, as_json=json)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,9 @@ from ._regression import r2, regress
 from ._resampling import interval
 from ._rows import Rows, halves, standardised_rows
 from .base import AbstractFittedMetric, MetricResult
+from .correlation import match
 
+MATCHED = "matched"
 Blocks = Mapping[str, Sequence[int]] | Mapping[int, Sequence[int]] | Sequence[Sequence[int]]
 
 
@@ -30,14 +32,16 @@ class BlockR2(AbstractFittedMetric):
         blocks: True coordinates of each block, counted from 0: by name, `{"content": [0, 1], "style": [2]}`, or a
             list, whose blocks are then called 0, 1, ... A coordinate is in one block or in none.
         recovered: Columns of h that each block is read from, under the same names; all of them if left out. Blocks
-            may share columns.
+            may share columns. "matched" gives each block as many columns as it has coordinates, no column twice, by
+            how well the block explains them: one assignment on the half that fits, the score when theory promises
+            blocks in an order of their own.
         held_out: Fit on one half, score on the other (see `AbstractFittedMetric` for the split).
         bootstrap, confidence, seed: See `AbstractMetric`. The fitted maps stay fixed.
     """
 
     # Mappings have no hash; equality still compares them.
     blocks: Blocks = field(hash=False)
-    recovered: Blocks | None = field(default=None, hash=False)
+    recovered: Blocks | Literal["matched"] | None = field(default=None, hash=False)
     ignores: ClassVar[str] = "injective affine maps (within the columns of each block, if `recovered` names them)"
 
     def __post_init__(self) -> None:
@@ -48,7 +52,9 @@ class BlockR2(AbstractFittedMetric):
             twice = sorted({coordinate for coordinate in used if used.count(coordinate) > 1})
             raise ValueError(f"`blocks` must be disjoint; coordinates {twice} are in more than one.")
         object.__setattr__(self, "blocks", blocks)
-        if self.recovered is not None:
+        if isinstance(self.recovered, str):
+            _checks.choice("recovered", self.recovered, (MATCHED,))
+        elif self.recovered is not None:
             recovered = _named_blocks("recovered", self.recovered)
             if recovered.keys() != blocks.keys():
                 raise ValueError(f"`recovered` must name the blocks {list(blocks)}, got {list(recovered)}.")
@@ -56,15 +62,19 @@ class BlockR2(AbstractFittedMetric):
 
     @property
     def name(self) -> str:
-        return self._named("block_r2")
+        return self._named("block_r2_matched" if self.recovered == MATCHED else "block_r2")
 
     def __call__(self, z: ArrayLike | Tensor, h: ArrayLike | Tensor) -> MetricResult:
         given = standardised_rows(z, h, self.held_out)
         blocks = _named_blocks("blocks", self.blocks)
-        recovered = {} if self.recovered is None else _named_blocks("recovered", self.recovered)
         _require_columns("blocks", blocks, "z", given.z.shape[1])
-        _require_columns("recovered", recovered, "h", given.h.shape[1])
         fit, score = halves(given, self.held_out, self.seed)
+        recovered = {}
+        if isinstance(self.recovered, str):
+            recovered = _matched(blocks, fit)
+        elif self.recovered is not None:
+            recovered = _named_blocks("recovered", self.recovered)
+            _require_columns("recovered", recovered, "h", given.h.shape[1])
         fitted = {}
         for key, block in blocks.items():
             columns = list(recovered[key]) if recovered else slice(None)
@@ -88,6 +98,25 @@ class BlockR2(AbstractFittedMetric):
             per_block=per_block,
             interval=interval(self, len(score.z), resampled),
         )
+
+
+def _matched(blocks: Mapping[str | int, Sequence[int]], rows: Rows) -> dict[str | int, tuple[int, ...]]:
+    """Columns of h for each block: the assignment in which blocks explain their columns best."""
+    slots = [key for key, block in blocks.items() for _ in block]
+    if rows.h.shape[1] < len(slots):
+        raise ValueError(
+            f'`recovered` can be "matched" only where `h` has a column for each of the {len(slots)} coordinates in '
+            f"`blocks`, got {rows.h.shape[1]}."
+        )
+    h = rows.h - rows.h.mean(axis=0)
+    explained = {}
+    for key, block in blocks.items():
+        z = rows.z[:, list(block)] - rows.z[:, list(block)].mean(axis=0)
+        explained[key] = np.square(z @ np.linalg.lstsq(z, h, rcond=None)[0]).sum(axis=0)
+    total = np.square(h).sum(axis=0)
+    shares = np.stack([explained[key] for key in slots]) / np.where(total > 0, total, 1.0)
+    columns = dict(zip(*match(shares), strict=True))
+    return {key: tuple(int(columns[i]) for i, slot in enumerate(slots) if slot == key) for key in blocks}
 
 
 def _named_blocks(name: str, blocks: Blocks) -> dict[str | int, tuple[int, ...]]:
@@ -116,7 +145,7 @@ def block_r2(
     h: ArrayLike | Tensor,
     blocks: Blocks,
     *,
-    recovered: Blocks | None = None,
+    recovered: Blocks | Literal["matched"] | None = None,
     held_out: bool = True,
     seed: int = 0,
 ) -> dict[str | int, float]:
