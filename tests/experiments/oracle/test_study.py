@@ -53,14 +53,14 @@ def test_a_run_that_diverges_ends_no_other(short, tmp_path, monkeypatch):
 
 
 def test_what_is_printed(short, tmp_path, capsys):
-    run_bench(["oracle"], None, 2, 1000, str(tmp_path), "local", True)
+    run_bench(["oracle"], None, 2, 1003, str(tmp_path), "local", True)
     found = json.loads(capsys.readouterr().out)["oracle"]
-    assert [one["seed"] for one in found["settings"]] == [1000, 1001]
+    assert [one["seed"] for one in found["settings"]] == [1003, 1004]
     assert found["thresholds"] == {"linear_r2": 0.95, "mcc": 0.95, "block_r2": 0.95, "angle_error": 0.05}
     everything, *parts = found["agreement"]
     assert everything["of"] == sum(part["of"] for part in parts) > 0 and len(everything["interval"]) == 2
     assert sum(one["count"] for one in found["confusion"]) == sum(len(one["metrics"]) for one in found["settings"])
-    run_bench(["oracle"], None, 2, 1000, str(tmp_path), "local", False)
+    run_bench(["oracle"], None, 2, 1003, str(tmp_path), "local", False)
     printed = capsys.readouterr().out
     wrong = [one for one in found["settings"] if one["agrees"] is False]
     assert "Agreement" in printed and printed.count("noumena bench oracle --settings 1") == len(wrong) > 0
