@@ -62,14 +62,24 @@ def test_free_embeddings_claim_no_marginal():
     assert diagnose(z, law.sample(z, generator=generator))["anisotropy"].verdict == "warning"
 
 
+def alike(one, other):
+    """Plain data whose numbers agree to nine digits."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(alike, one, other))
+    return one == (pytest.approx(other, rel=1e-9, abs=1e-9, nan_ok=True) if isinstance(other, float) else other)
+
+
 def test_arrays_tensors_and_mapped_files_are_the_same(tmp_path):
     h, h_pos = pairs(VonMisesFisher(20.0), n=1200)
     np.save(tmp_path / "h.npy", h.numpy())
     np.save(tmp_path / "h_pos.npy", h_pos.numpy())
     mapped = [np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in ("h", "h_pos")]
     found = [diagnose(*both).to_dict() for both in ((h, h_pos), (h.numpy(), h_pos.numpy()), mapped)]
-    assert found[0] == found[1] == found[2]
-    assert diagnose(h, h_pos, seed=1).to_dict() != found[0]
+    # Where memory begins decides how a matrix product is summed, so that last digits may differ.
+    assert alike(found[0], found[1]) and alike(found[0], found[2])
+    assert not alike(diagnose(h, h_pos, seed=1).to_dict(), found[0])
 
 
 def test_progress_rises_to_one():
