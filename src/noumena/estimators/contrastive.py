@@ -17,12 +17,12 @@ from .._rng import streams
 from ..encoders import MLP
 from ..losses import AbstractLoss
 from ..training import AdamW, Muon, Record, Schedule, train
+from ..training.subnormals import flushed
 from . import objective
 from .kept import LOOKED_AT, SCORE, Kept, Measure
 from .nats import critic, nats
 from .rows import FLOATS, Rows, read
 from .standardised import Standardised
-from .subnormals import flushed
 
 CHUNK = 8192  # rows that are standardised or embedded at once
 RECORDS = 20

@@ -18,6 +18,7 @@ from .._rng import streams
 from ..diagnostics import Subject
 from ..finding import Curve, Finding
 from ..training import Checkpoint, Devices, Record, disband, train
+from ..training.subnormals import flushed
 from .build import Experiment, build, build_computation, milestones
 from .description import Description
 from .divided import check_divided, divided, stages
@@ -110,13 +111,11 @@ def _work(fabric: Any, task: Task) -> Outcome | None:
     """What each process of the task does; the first one returns what it has come to."""
     threads = torch.get_num_threads()
     torch.set_num_threads(task.threads)
-    # Tight pairs fill the sums of a loss with subnormal numbers, on which processors are tens of times slower.
-    torch.set_flush_denormal(True)
     try:
-        return _computed(task) if "compute" in task.description.sections else _trained(task, fabric)
+        with flushed():
+            return _computed(task) if "compute" in task.description.sections else _trained(task, fabric)
     finally:
         torch.set_num_threads(threads)
-        torch.set_flush_denormal(False)
 
 
 def _trained(task: Task, fabric: Any) -> Outcome | None:

@@ -8,10 +8,10 @@ from .. import _files
 from . import figure
 from .figure import COLOURS, Panel, draw, logarithmic
 from .markup import Markup, element, join
+from .page import head
 
 SIGNS = {"ok": "✓ ok", "warning": "▲ warning", "problem": "✕ problem"}  # readable without colour
 WIDE = 50.0  # largest over smallest, beyond which an axis is logarithmic
-_HERE = Path(__file__).parent
 
 
 def page(diagnosis: Mapping[str, Any], source: Sequence[str] = ()) -> str:
@@ -22,13 +22,6 @@ def page(diagnosis: Mapping[str, Any], source: Sequence[str] = ()) -> str:
         source: What the arrays were, a line each.
     """
     title = "noumena: diagnosis"
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", title),
-        element("style", Markup((_HERE / "page.css").read_text(encoding="utf-8"))),
-    )
     parts = [element("h1", title), element("ul", *(element("li", line) for line in source)) if source else join()]
     parts.append(
         element(
@@ -43,7 +36,9 @@ def page(diagnosis: Mapping[str, Any], source: Sequence[str] = ()) -> str:
         parts.append(element("p", missing, class_="note"))
     parts.append(_summary(diagnosis["readings"]))
     parts += [_reading(reading) for reading in diagnosis["readings"]]
-    return "<!DOCTYPE html>\n" + element("html", head, element("body", element("main", *parts)), lang="en") + "\n"
+    return (
+        "<!DOCTYPE html>\n" + element("html", head(title), element("body", element("main", *parts)), lang="en") + "\n"
+    )
 
 
 def write(diagnosis: Mapping[str, Any], path: Path, source: Sequence[str] = ()) -> Path:

@@ -28,13 +28,6 @@ def page(runs: Sequence[Run], pending: Sequence[Unfinished] = (), *, every_row: 
     for run in runs:
         by_table.setdefault(run.outcome["table"], []).append(run)
     title = "noumena: " + (", ".join(by_table) or "no finished run")
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", title),
-        element("style", Markup((_HERE / "page.css").read_text(encoding="utf-8"))),
-    )
     parts = [element("h1", title), _explanation()]
     if not figure.available():
         parts.append(
@@ -45,7 +38,18 @@ def page(runs: Sequence[Run], pending: Sequence[Unfinished] = (), *, every_row: 
         parts.append(_pending(pending))
     script = element("script", Markup((_HERE / "spheres.js").read_text(encoding="utf-8")))
     body = element("body", element("main", *parts), script)
-    return "<!DOCTYPE html>\n" + element("html", head, body, lang="en") + "\n"
+    return "<!DOCTYPE html>\n" + element("html", head(title), body, lang="en") + "\n"
+
+
+def head(title: str) -> Markup:
+    """Of every page: its title and its looks."""
+    return element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        element("style", Markup((_HERE / "page.css").read_text(encoding="utf-8"))),
+    )
 
 
 def write(runs: Sequence[Run], pending: Sequence[Unfinished], path: Path, *, every_row: bool = False) -> Path:
