@@ -18,8 +18,9 @@ ALLOWED = {
     "spaces": BASIS,
     **{name: BASIS | {"spaces"} for name in WORLD | LEARNER | READER},
     "theory": BASIS | {"spaces"} | WORLD | {"losses"},
-    "diagnostics": BASIS | {"spaces"} | WORLD | {"losses", "theory"},
-    "pairs": BASIS | {"spaces"} | WORLD,
+    "data": BASIS | {"mixings.render"},
+    "diagnostics": BASIS | {"spaces"} | WORLD | {"losses", "theory", "metrics", "data.base"},
+    "pairs": BASIS | {"spaces", "data"} | WORLD,
     "training": BASIS | {"pairs.base", "losses.base", "metrics.base"},
     "experiments": BASIS
     | {"__version__"}
@@ -27,11 +28,11 @@ ALLOWED = {
     | WORLD
     | LEARNER
     | READER
-    | {"theory", "diagnostics", "pairs", "training"},
+    | {"theory", "diagnostics", "pairs", "training", "data"},
     "estimators": BASIS | LEARNER | {"pairs", "training"},
     "bench": BASIS | {"spaces"} | WORLD | LEARNER | READER | {"theory", "diagnostics", "pairs", "training"},
     "report": BASIS | {"training.record"},
-    "cli": {"experiments", "diagnostics", "bench", "report", "", "__init__"},
+    "cli": {"experiments", "diagnostics", "data", "bench", "report", "", "__init__"},
     "__main__": {"cli"},
     "__init__": None,  # names everything, imports on use
 }

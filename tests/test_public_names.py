@@ -14,6 +14,7 @@ PUBLIC = {
         "AbstractNegatives AbstractPairSource FromMarginal FromSupport Given GroupedSupport Harder Mixed Processes "
         "Synthetic Temporal"
     ),
+    "noumena.data": "AbstractImageTable InMemory",
     "noumena.encoders": (
         "AbstractEncoder AbstractHead BoxHead Free InverseLinear InversePatches InverseSpiral MLP ProductHead "
         "SphereHead"

@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from . import batch as batch
     from . import conditionals as conditionals
+    from . import data as data
     from . import diagnostics as diagnostics
     from . import encoders as encoders
     from . import estimators as estimators
@@ -38,6 +39,7 @@ __all__ = [
     "__version__",
     "batch",
     "conditionals",
+    "data",
     "diagnostics",
     "encoders",
     "estimators",

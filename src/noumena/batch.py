@@ -1,5 +1,6 @@
 """What is handed along the flow: a batch of pairs, and the embeddings of one."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -18,6 +19,9 @@ class PairBatch:
             fixed part (`GroupedSupport`); None if they are independent.
         processes: Rows come in this many consecutive blocks of one length, each from a generating process of its own
             (`Processes`); None if all are from one.
+        labels: The class of each anchor (n,), int64, where images have one. For readers; no loss sees it.
+        parameters, parameters_pos: What an augmentation did to each anchor and to each positive, by name, each tensor
+            with n rows; None where nothing was augmented.
     """
 
     x: Tensor
@@ -28,6 +32,9 @@ class PairBatch:
     z_neg: Tensor | None = None
     group_size: int | None = None
     processes: int | None = None
+    labels: Tensor | None = None
+    parameters: Mapping[str, Tensor] | None = None
+    parameters_pos: Mapping[str, Tensor] | None = None
 
 
 @dataclass(frozen=True, eq=False)
