@@ -145,6 +145,14 @@ class ConditionalContract:
         ours = conditional.log_prob(conditional.sample(z, generator=generator), z)
         assert ours.dtype == torch.float32 and ours.shape == (40,)
 
+    def test_a_grid_is_its_rows(self, generator):
+        conditional, _ = self.make()
+        z, z_pos = (self.anchors(n, generator, torch.float64) for n in (5, 5))
+        rows = torch.stack([conditional.log_prob(z_pos.roll(-shift, 0), z) for shift in range(5)], dim=1)
+        grid = conditional.log_prob_grid(z_pos, z)
+        picked = torch.stack([grid[torch.arange(5), (torch.arange(5) + shift) % 5] for shift in range(5)], dim=1)
+        torch.testing.assert_close(picked, rows, rtol=1e-9, atol=1e-9)
+
     def test_log_prob_integrates_to_one(self, generator):
         conditional, _ = self.make()
         if not conditional.normalised:

@@ -58,6 +58,14 @@ class AbstractConditional(ABC):
         _checks.same_kind("z_pos", z_pos, "z", z)
         return self._log_prob(z_pos, z)
 
+    def log_prob_grid(self, z_pos: Float[Tensor, "m d"], z: Float[Tensor, "n d"]) -> Float[Tensor, "n m"]:
+        """Log density of every row of `z_pos` given every row of `z`, for points of the space: whether they lie in
+        it is not checked again and again."""
+        self.space_of(_checks.matrix("z", z)).require("z", z)
+        _checks.matrix("z_pos", z_pos, z.shape[1])
+        _checks.same_kind("z_pos", z_pos, "z", z)
+        return self._log_prob_grid(z_pos, z)
+
     def sample_support(self, z: Float[Tensor, "n d"], m: int, *, generator: torch.Generator) -> Float[Tensor, "n m d"]:
         """`m` uniform draws for each anchor from where its positives can lie: all of the space, unless the law
         keeps some part of the anchor fixed."""
@@ -71,6 +79,11 @@ class AbstractConditional(ABC):
 
     @abstractmethod
     def _log_prob(self, z_pos: Tensor, z: Tensor) -> Tensor: ...
+
+    def _log_prob_grid(self, z_pos: Tensor, z: Tensor) -> Tensor:
+        """Row by row; a law whose normaliser can be had once for each anchor overrides this."""
+        n, m = len(z), len(z_pos)
+        return self._log_prob(z_pos.repeat(n, 1), z.repeat_interleave(m, dim=0)).view(n, m)
 
     def _sample_support(self, z: Tensor, m: int, generator: torch.Generator) -> Tensor:
         space = self.space_of(z)

@@ -76,5 +76,13 @@ class GeneralizedNormal(AbstractConditional):
             log_prob = (law.log_prob((z_pos - z) / scale, self.p) - scale.log()).sum(dim=1)
         return log_prob.masked_fill(~space.contains(z_pos), -math.inf)
 
+    def _log_prob_grid(self, z_pos: Tensor, z: Tensor) -> Tensor:
+        if isinstance(self.space_of(z), Sphere):
+            return super()._log_prob_grid(z_pos, z)
+        # At the anchor itself the density is the normaliser alone.
+        scale = self._scales(z)
+        distance = torch.cdist(z / scale, z_pos / scale, p=self.p, compute_mode="donot_use_mm_for_euclid_dist")
+        return self._log_prob(z, z)[:, None] - distance**self.p
+
     def _scales(self, z: Tensor) -> Tensor:
         return law.scales(z, z.shape[1], self.scale, self.std)

@@ -58,6 +58,14 @@ class VonMisesFisher(AbstractConditional):
         log_prob = _vmf.log_density(z_pos / radius, z / radius, kappa) - (dim - 1) * math.log(radius)
         return log_prob.masked_fill(~self.space_of(z).contains(z_pos), -math.inf)
 
+    def _log_prob_grid(self, z_pos: Tensor, z: Tensor) -> Tensor:
+        # At the anchor itself the density is the normaliser alone.
+        versine = torch.cdist(z, z_pos, compute_mode="donot_use_mm_for_euclid_dist").square() / (
+            2 * self._radius(z) ** 2
+        )
+        kappa = self._per_anchor(z)[:, None] if isinstance(self.kappa, Tensor) else self.kappa
+        return self._log_prob(z, z)[:, None] - kappa * versine
+
     def _per_anchor(self, z: Tensor) -> Tensor:
         assert isinstance(self.kappa, Tensor)
         _checks.same_kind("kappa", self.kappa, "z", z)

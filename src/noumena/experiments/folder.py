@@ -29,6 +29,7 @@ class Outcome:
         digest, code: Of the description and of the package's source.
         machine: Where it ran.
         fresh_loss, floor: `value` and standard `error` on fresh batches; None where there is no loss or no known floor.
+        no_floor: Why there is none, where something was trained.
         curves: What diagnostics and computations want looked at, as plain data by name.
     """
 
@@ -47,6 +48,7 @@ class Outcome:
     machine: dict[str, Any]
     fresh_loss: dict[str, float] | None = None
     floor: dict[str, float] | None = None
+    no_floor: str | None = None
     curves: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 

@@ -23,7 +23,7 @@ from .build import Experiment, build, build_computation, milestones
 from .description import Description
 from .divided import check_divided, divided, stages
 from .explain import summary
-from .fit import floor, fresh_loss
+from .fit import fit
 from .folder import (
     BEFORE,
     CHECKPOINT,
@@ -131,6 +131,7 @@ def _trained(task: Task, fabric: Any) -> Outcome | None:
     reached = milestones(description, [record.metrics for record in kept])
     finding = _read(experiment)
     write_sample(task.folder, _sample(experiment))
+    fitted = fit(experiment)
     return _outcome(
         task,
         steps=last.step,
@@ -140,8 +141,9 @@ def _trained(task: Task, fabric: Any) -> Outcome | None:
         metrics=last.metrics
         | finding.values
         | {name: float(kept[index].step) for name, index in reached.items() if index is not None},
-        fresh_loss=fresh_loss(experiment),
-        floor=floor(experiment),
+        fresh_loss=fitted.fresh,
+        floor=fitted.floor,
+        no_floor=fitted.no_floor,
         curves={name: curve.to_dict() for name, curve in finding.curves.items()},
     )
 

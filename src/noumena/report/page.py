@@ -105,7 +105,10 @@ def _row(runs: list[Run], drawn: bool) -> Markup:
             members.append(run)
     heading = f"{outcome['row']}: {about['name']}" if about.get("name") else outcome["row"]
     parts = [element("h3", f"{heading} ({outcome['recipe']})")]
-    parts.append(_notes([*about.get("notes", []), *about.get("recipe_notes", [])]))
+    notes = [*about.get("notes", []), *about.get("recipe_notes", [])]
+    if outcome.get("no_floor"):
+        notes.append(f"The loss has no known floor: {outcome['no_floor']}")
+    parts.append(_notes(notes))
     if drawn and figure.available():
         parts.append(element("div", *row_pictures(learners), class_="pictures"))
     settings = {learner: members[0].sections for learner, members in learners.items()}

@@ -1,5 +1,6 @@
 """The lowest loss there is: InfoNCE with the true density ratio as its score."""
 
+from dataclasses import replace
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
@@ -9,10 +10,11 @@ from .. import _checks
 from ..batch import PairBatch, PairEmbeddings
 from ..conditionals import AbstractConditional
 from ..losses import InfoNCE
-from ..losses.candidates import Available, Contrast, Drawn, GroupMates, InBatch
+from ..losses.candidates import Available, Contrast, Drawn, GroupMates, InBatch, Segment
 from ..losses.gather import Gather
 from ..losses.weighting import Equal
 from ..marginals import AbstractMarginal
+from .second_views import second_view_law, symmetric
 
 ROWS = 2**16  # densities evaluated at once
 
@@ -69,11 +71,12 @@ def _check(world: World, loss: InfoNCE) -> None:
     if loss.candidate_reduction != "sum":
         raise ValueError('`loss` must have candidate_reduction="sum" for the density ratio to be its optimum.')
     candidates = loss.candidates
-    if isinstance(candidates, InBatch) and (candidates.anchors, candidates.views) != ("first", "own"):
-        raise ValueError(
-            '`loss` must contrast with first views or drawn negatives for a floor: use InBatch(anchors="first", '
-            'views="own"); second views do not follow the marginal in general.'
-        )
+    if isinstance(candidates, InBatch) and candidates.views == "both":
+        if candidates.cross_block == "published" or not symmetric(world.marginal, world.conditional):
+            raise ValueError(
+                '`loss` must contrast with candidates of one law for a floor, and those of InBatch(views="both") '
+                "follow two, as first views and second views differ in this world."
+            )
     if not isinstance(candidates, InBatch | Drawn | Available | GroupMates):
         raise ValueError(f"`loss` has candidates without a known law, {candidates}.")
     if isinstance(candidates, GroupMates) and candidates.share != 1:
@@ -85,47 +88,118 @@ def _batch_floor(world: World, loss: InfoNCE, n: int, generator: torch.Generator
     batch = world.draw(n, generator, torch.float64)
     assert batch.z is not None and batch.z_pos is not None
     latents = PairEmbeddings(batch.z, batch.z_pos, batch.z_neg, group_size=batch.group_size)
-    contrast = loss.candidates.contrast(latents, Gather(False))
-    ratio = _Ratio(world, loss, drawn=batch.z_neg is not None)
-    return _bayes_loss(contrast, ratio)
+    candidates = loss.candidates
+    if not isinstance(candidates, InBatch):
+        ratio = _Ratio(world, loss, drawn=batch.z_neg is not None)
+        return _bayes_loss(candidates.contrast(latents, Gather(False)), ratio)
+    sides = ("first", "second") if candidates.anchors == "both" else (candidates.anchors,)
+    values = [
+        _bayes_loss(
+            replace(candidates, anchors=side).contrast(latents, Gather(False)),
+            _ViewRatio(world, side, candidates.views),
+        )
+        for side in sides
+    ]
+    return torch.stack(values).mean()
 
 
 class _Ratio:
-    """Log of how much likelier a candidate is as positive than as negative of an anchor."""
+    """Log of how much likelier a candidate is as positive than as negative of an anchor: a term of the two, less one
+    of the candidate alone."""
 
     def __init__(self, world: World, loss: InfoNCE, drawn: bool) -> None:
-        self.world = world
+        self.marginal, self.conditional = world.marginal, world.conditional
         self.from_support = isinstance(loss.candidates, GroupMates)
-        in_batch = isinstance(loss.candidates, InBatch) or not drawn
-        self.negatives = None if in_batch or self.from_support else getattr(world, "negatives", None)
+        self.negatives = None if not drawn or self.from_support else getattr(world, "negatives", None)
+        if self.negatives is None and not self.from_support:
+            _require_full_support(self.conditional)
 
-    def __call__(self, candidates: Tensor, z: Tensor) -> Tensor:
-        marginal, conditional = self.world.marginal, self.world.conditional
-        if self.from_support:
-            return conditional.log_prob(candidates, z)
+    def pair(self, candidates: Tensor, z: Tensor) -> Tensor:
+        """Row by row."""
         if self.negatives is not None:
-            return self.negatives.log_ratio(candidates, z, marginal, conditional)
-        if not conditional.full_support:
+            return self.negatives.log_ratio(candidates, z, self.marginal, self.conditional)
+        return self.conditional.log_prob(candidates, z)
+
+    def grid(self, candidates: Tensor, z: Tensor) -> Tensor:
+        """Every anchor of `z` (n, d) with every candidate (m, d); (n, m)."""
+        if self.negatives is None:
+            return self.conditional.log_prob_grid(candidates, z)
+        n, m = len(z), len(candidates)
+        return self.pair(candidates.repeat(n, 1), z.repeat_interleave(m, dim=0)).view(n, m)
+
+    def alone(self, candidates: Tensor) -> Tensor:
+        if self.from_support or self.negatives is not None:
+            return candidates.new_zeros(len(candidates))
+        return self.marginal.log_prob(candidates)
+
+
+class _ViewRatio:
+    """The same where both views of a batch serve as anchors or candidates.
+
+    An anchor z' of the second view has its positive z from p(z | z'), which is p(z) p(z' | z) but for a factor of the
+    anchor's; candidates follow the marginal p where they are first views, and the law q of positives by themselves
+    where they are second ones.
+    """
+
+    def __init__(self, world: World, anchors: str, views: str) -> None:
+        self.marginal, self.conditional, self.anchors = world.marginal, world.conditional, anchors
+        _require_full_support(self.conditional)
+        if anchors == "second" and not self.conditional.normalised:
             raise ValueError(
-                f"`{type(conditional).__name__}` keeps part of the anchor fixed, so a score that sees it tells the "
-                "positive from other anchors for certain and the floor is 0; contrast with the anchor's own support."
+                f"`{type(self.conditional).__name__}` is known up to a factor of the anchor's, so the law of an "
+                'anchor given its second view is not; a floor needs InBatch(anchors="first", views="own").'
             )
-        return conditional.log_prob(candidates, z) - marginal.log_prob(candidates)
+        # With symmetric views both laws are the marginal.
+        second = {"own": anchors == "second", "other": anchors == "first", "both": False}[views]
+        self.law = second_view_law(self.marginal, self.conditional) if second else self.marginal.log_prob
+
+    def pair(self, candidates: Tensor, z: Tensor) -> Tensor:
+        if self.anchors == "first":
+            return self.conditional.log_prob(candidates, z)
+        return self.conditional.log_prob(z, candidates)
+
+    def grid(self, candidates: Tensor, z: Tensor) -> Tensor:
+        if self.anchors == "first":
+            return self.conditional.log_prob_grid(candidates, z)
+        return self.conditional.log_prob_grid(z, candidates).T
+
+    def alone(self, candidates: Tensor) -> Tensor:
+        law = self.law(candidates)
+        return law if self.anchors == "first" else law - self.marginal.log_prob(candidates)
 
 
-def _bayes_loss(contrast: Contrast, ratio: _Ratio) -> Tensor:
+def _require_full_support(conditional: AbstractConditional) -> None:
+    if not conditional.full_support:
+        raise ValueError(
+            f"`{type(conditional).__name__}` keeps part of the anchor fixed, so a score that sees it tells the "
+            "positive from other anchors for certain and the floor is 0; contrast with the anchor's own support."
+        )
+
+
+def _bayes_loss(contrast: Contrast, ratio: _Ratio | _ViewRatio) -> Tensor:
     z, z_pos = contrast.anchors, contrast.positives
-    pos = ratio(z_pos, z)
-    (segment,) = contrast.segments
+    pos = ratio.pair(z_pos, z) - ratio.alone(z_pos)
+    grids = [_log_odds(segment, z, pos, ratio) for segment in contrast.segments]
+    return torch.nn.functional.softplus(torch.logsumexp(torch.stack(grids), dim=0)).mean()
+
+
+def _log_odds(segment: Segment, z: Tensor, pos: Tensor, ratio: _Ratio | _ViewRatio) -> Tensor:
+    """Log of the summed ratios of an anchor's candidates in a segment, over that of its positive; (n,)."""
     groups, m, d = segment.candidates.shape
+    alone = ratio.alone(segment.candidates.reshape(-1, d)).view(groups, m)
     rows = len(z) // groups
     step = max(1, ROWS // m)
-    losses = []
+    odds = []
     for start in range(0, len(z), step):
         index = torch.arange(start, min(start + step, len(z)), device=z.device)
-        candidates = segment.candidates[index // rows].reshape(-1, d)
-        grid = ratio(candidates, z[index].repeat_interleave(m, dim=0)).view(len(index), m) - pos[index, None]
+        group = index // rows
+        if groups == 1:
+            grid = ratio.grid(segment.candidates[0], z[index])
+        else:
+            candidates = segment.candidates[group].reshape(-1, d)
+            grid = ratio.pair(candidates, z[index].repeat_interleave(m, dim=0)).view(len(index), m)
+        grid = grid - alone[group] - pos[index, None]
         if segment.layout.excluded is not None:
             grid.scatter_(1, segment.layout.excluded[index, None], float("-inf"))
-        losses.append(torch.nn.functional.softplus(torch.logsumexp(grid, dim=1)))
-    return torch.cat(losses).mean()
+        odds.append(torch.logsumexp(grid, dim=1))
+    return torch.cat(odds)
