@@ -9,6 +9,7 @@ import torch
 from noumena.data import InMemory, KITTIMasks
 from noumena.data.cache import Damaged
 from noumena.data.kitti_masks import write_masks
+from noumena.data.unpickle import load_arrays
 from tests.contracts.data import ImageTableContract
 from tests.data.layouts import scratch, sequences
 
@@ -87,6 +88,49 @@ def test_a_pickle_that_would_run_code_is_not_run(tmp_path, call, protocol):
     with pytest.raises(Damaged, match="masks.pickle` must hold arrays only, but names `.*`: it was not run") as caught:
         KITTIMasks(path)
     assert not made.exists() and "\n" not in str(caught.value)
+
+
+OBJECTS = "cnumpy\ndtype\n(VO8\ntR"
+ARRAY = f"cnumpy.core.multiarray\n_reconstruct\n(tR(I1\n(I1\nt{OBJECTS}I00\nV12345678\ntb."
+
+
+@pytest.mark.parametrize(
+    ("program", "pattern"),
+    [
+        # Bytes that would be taken for the addresses of objects.
+        (ARRAY, "objects made of bytes"),
+        (f"cnumpy.core.numeric\n_frombuffer\n(V12345678\n{OBJECTS}(I1\ntVC\ntR.", "objects made of bytes"),
+        (f"cnumpy.core.multiarray\nscalar\n({OBJECTS}V12345678\ntR.", "objects made of bytes"),
+        ("cnumpy\nndarray\n((I1\ntVO8\nV12345678\ntR.", "a bare `numpy.ndarray`"),
+        ("cnumpy\ndtype\n(VV8\ntR.", "the dtype 'V8'"),
+        ("cnumpy\ndtype\n((lVa\naVO8\natR.", "a dtype that is no string"),
+        # Attributes set on what the file is read with.
+        ("cnumpy\ndtype\n(dVmake\nI1\nsb.", "a change of what it is read with"),
+    ],
+)
+def test_arrays_are_not_trusted_to_describe_themselves(tmp_path, program, pattern):
+    path = tmp_path / "masks.pickle"
+    path.write_bytes(program.encode())
+    with pytest.raises(Damaged, match=f"must hold arrays only, but names {pattern}"):
+        KITTIMasks(path)
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_arrays_come_as_they_were(tmp_path, protocol):
+    content = {
+        "wide": np.arange(12.0, dtype=">f8").reshape(3, 4),
+        "columns": np.asfortranarray(np.arange(6, dtype=np.int16).reshape(2, 3)),
+        "number": np.float32(0.5),
+        "empty": np.zeros((0, 3)),
+        "bytes": b"\x00\xff",
+        "mixed": [(1, "text"), {"none": None}],
+    }
+    (tmp_path / "some.pickle").write_bytes(pickle.dumps(content, protocol))
+    found = load_arrays(tmp_path / "some.pickle")
+    for name in ("wide", "columns", "number", "empty"):
+        assert np.array_equal(found[name], content[name]) and found[name].dtype == content[name].dtype
+        assert found[name].shape == content[name].shape
+    assert found["bytes"] == b"\x00\xff" and found["mixed"] == [[1, "text"], {"none": None}]
 
 
 def test_no_other_codec_is_called(tmp_path):

@@ -59,7 +59,7 @@ def fetch(
     from ..data.sets import named
 
     wanted = [named(name) for name in names]
-    with _progress() as told:
+    with _Bar() as told:
         for one in wanted:
             bring(one, cache, told)
     _say([_described(one, cache) for one in wanted], json)
@@ -78,7 +78,7 @@ def check(
 
     wanted = [named(name) for name in names or ()] or [one for one in FETCHED.values() if state(one, cache) != "absent"]
     wrong = []
-    with _progress() as told:
+    with _Bar() as told:
         for one in wanted:
             try:
                 one.check(cache, told)
@@ -141,7 +141,7 @@ def _size(count: int) -> str:
     return f"{count / 1e6:.1f} MB" if count else ""
 
 
-class _progress:
+class _Bar:
     """A bar on standard error, told as `data.cache.Progress` says."""
 
     def __enter__(self):

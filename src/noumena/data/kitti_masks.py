@@ -2,7 +2,6 @@
 
 import pickle
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -12,6 +11,7 @@ from .. import _checks
 from . import cache
 from .base import AbstractImageTable
 from .cache import Damaged
+from .unpickle import load_arrays
 
 FACTORS = ("vertical", "horizontal", "area")
 MASKS, LATENTS = "pedestrians", "pedestrians_latents"
@@ -75,7 +75,7 @@ def _sequences(path: Path) -> tuple[list[np.ndarray], list[np.ndarray]]:
     content = load_arrays(path)
     if not isinstance(content, dict) or not content.keys() >= {MASKS, LATENTS}:
         raise Damaged(f"`{path}` must hold a dictionary of `{MASKS}` and `{LATENTS}`; it is not this set's file.")
-    masks, latents = [list(map(np.asarray, content[key])) for key in (MASKS, LATENTS)]
+    masks, latents = [[np.asarray(one) for one in content[key]] for key in (MASKS, LATENTS)]
     if len(masks) != len(latents) or not masks:
         raise Damaged(f"`{path}` must have latents for each sequence, got {len(latents)} for {len(masks)}.")
     for i, (seen, known) in enumerate(zip(masks, latents, strict=True)):
@@ -87,60 +87,3 @@ def _sequences(path: Path) -> tuple[list[np.ndarray], list[np.ndarray]]:
         if not (np.isfinite(known).all() and (known >= 0).all()):
             raise Damaged(f"{where} must have centres and areas that are finite and not negative; download it again.")
     return masks, latents
-
-
-def load_arrays(path: Path) -> Any:
-    """What a pickle of arrays, lists, tuples and dictionaries holds; refused if it names anything else.
-
-    A pickle is a program: read by `pickle.load`, a file from elsewhere can do whatever its reader may.
-    """
-    if not path.is_file():
-        raise FileNotFoundError(f"no file `{path}`; name the one that was downloaded.")
-    with open(path, "rb") as file:
-        try:
-            # Strings of Python 2, as which older files hold their bytes.
-            return _ArraysOnly(file, encoding="latin1").load()
-        except _Refused as error:
-            raise Damaged(
-                f"`{path}` must hold arrays only, but names {error}: it was not run. Do not trust it."
-            ) from error
-        except Exception as error:  # whatever a damaged stream of instructions comes to
-            raise Damaged(f"`{path}` must be a whole pickle, got {error}. Download it again.") from error
-
-
-class _Refused(Exception):
-    pass
-
-
-def _latin1(text: str, encoding: str) -> bytes:
-    """What `_codecs.encode` is for in pickles: bytes, written as text by old protocols."""
-    return text.encode("latin1") if encoding in ("latin1", "latin-1") else _refuse(f"the encoding {encoding}")
-
-
-def _refuse(what: str) -> Any:
-    raise _Refused(what)
-
-
-def _admitted() -> dict[tuple[str, str], Any]:
-    """What arrays are made from, taken from what this NumPy would write itself: its modules move between versions."""
-    rebuild, scalar = np.empty(0).__reduce__()[0], np.float64(0).__reduce__()[0]
-    from_buffer = np.empty(1).__reduce_ex__(5)[0]
-    found: dict[tuple[str, str], Any] = {
-        ("numpy", "ndarray"): np.ndarray,
-        ("numpy", "dtype"): np.dtype,
-        ("_codecs", "encode"): _latin1,
-    }
-    for core in ("numpy.core", "numpy._core"):
-        found[f"{core}.multiarray", "_reconstruct"] = rebuild
-        found[f"{core}.multiarray", "scalar"] = scalar
-        found[f"{core}.numeric", "_frombuffer"] = from_buffer
-    return found
-
-
-class _ArraysOnly(pickle.Unpickler):
-    admitted = _admitted()
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in self.admitted:
-            _refuse(f"`{module}.{name}`")
-        return self.admitted[module, name]

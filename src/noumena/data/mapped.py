@@ -21,10 +21,10 @@ BLOCK = 1024  # rows written at once
 class Mapped(AbstractImageTable):
     """Another table's images, decoded once into one file of the cache: every later read is a copy of bytes.
 
-    For sets that are read many times over: a picture of 224 pixels takes milliseconds to decode, and the copy (n x c x
-    h x w bytes, which must fit onto the disk) microseconds. What is known of the rows is the other table's. Copies are
-    built once, whoever asks first; an interrupted one is taken up where it stopped, and none is used before it is
-    whole. Pictures that have changed since get a copy of their own.
+    For sets that are read many times over: a picture of 224 pixels takes a millisecond to decode, and some
+    microseconds to copy from the n x c x h x w bytes of the file, which must fit onto the disk. What is known of the
+    rows is the other table's. Copies are built once, whoever asks first; an interrupted one is taken up where it
+    stopped, and none is used before it is whole. Pictures that have changed since get a copy of their own.
 
     Args:
         table: Pictures in files.
