@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import pytest
 
-from noumena import conditionals, encoders, losses, marginals, metrics, mixings, pairs, spaces
+from noumena import conditionals, data, encoders, losses, marginals, metrics, mixings, pairs, spaces
 from noumena.losses import scores
 from tests.contracts.conditionals import ConditionalContract
+from tests.contracts.data import ImageTableContract
 from tests.contracts.encoders import EncoderContract
 from tests.contracts.losses import LossContract
 from tests.contracts.marginals import MarginalContract
@@ -42,6 +43,7 @@ FAMILIES = {
     "losses/scores": Family(scores, scores.AbstractScore, ScoreContract),
     "losses": Family(losses, losses.AbstractLoss, LossContract),
     "metrics": Family(metrics, metrics.AbstractMetric, MetricContract),
+    "data": Family(data, data.AbstractImageTable, ImageTableContract),
     "pairs": Family(pairs, pairs.AbstractPairSource, PairSourceContract),
 }
 

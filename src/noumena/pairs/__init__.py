@@ -1,8 +1,10 @@
 """Who is paired with whom, and what else is drawn."""
 
 from .base import AbstractPairSource as AbstractPairSource
+from .frames import Frames as Frames
 from .given import Given as Given
 from .grouped import GroupedSupport as GroupedSupport
+from .nearest import Nearest as Nearest
 from .negatives import AbstractNegatives as AbstractNegatives
 from .negatives import FromMarginal as FromMarginal
 from .negatives import FromSupport as FromSupport
