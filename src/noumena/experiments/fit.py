@@ -49,8 +49,8 @@ def _negatives(loss: AbstractLoss, seen: PairEmbeddings) -> dict[str, float]:
 def floor(experiment: Experiment) -> dict[str, float] | None:
     """The Bayes-optimal loss and its standard error; None where no density ratio tells it."""
     loss, source, n = experiment.loss, experiment.source, _batch_size(experiment)
-    if not isinstance(loss, InfoNCE):
-        return None
+    if not isinstance(loss, InfoNCE) or experiment.mixing is None:
+        return None  # the laws of stored images are not those that they were looked up by
     try:
         found = loss_floor(source, loss, n, generator=experiment.streams.eval, batches=_batches(n))  # pyright: ignore
     except (TypeError, ValueError):

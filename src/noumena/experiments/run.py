@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from .. import __version__
 from .._rng import streams
@@ -35,6 +34,7 @@ from .folder import (
     write_outcome,
     write_sample,
 )
+from .sample import sample
 from .spec import Row, Table
 
 
@@ -120,8 +120,8 @@ def _work(fabric: Any, task: Task) -> Outcome | None:
 
 def _trained(task: Task, fabric: Any) -> Outcome | None:
     experiment = build(task.description, task.seed, fabric.device)
-    if experiment.loss is None:
-        return _outcome(task, metrics=experiment.measure(experiment.encoder))
+    if experiment.training is None:
+        return _untrained(task, experiment)
     kept_stages = _train(experiment, task.folder, fabric)
     disband()  # what is read now is the first process's alone, and must not wait for the others
     if not fabric.is_global_zero:
@@ -130,7 +130,7 @@ def _trained(task: Task, fabric: Any) -> Outcome | None:
     last = kept[-1]
     reached = milestones(description, [record.metrics for record in kept])
     finding = _read(experiment)
-    write_sample(task.folder, _sample(experiment))
+    write_sample(task.folder, sample(experiment))
     return _outcome(
         task,
         steps=last.step,
@@ -143,7 +143,18 @@ def _trained(task: Task, fabric: Any) -> Outcome | None:
         fresh_loss=fresh_loss(experiment),
         floor=floor(experiment),
         curves={name: curve.to_dict() for name, curve in finding.curves.items()},
+        factors=list(experiment.factors),
     )
+
+
+def _untrained(task: Task, experiment: Experiment) -> Outcome:
+    """What is measured of observations themselves, or of an encoder as it begins."""
+    metrics = experiment.measure(experiment.encoder)
+    if experiment.loss is None and experiment.mixing is not None:
+        return _outcome(task, metrics=metrics)  # diagnostics of laws speak of learners
+    finding = _read(experiment)
+    curves = {name: curve.to_dict() for name, curve in finding.curves.items()}
+    return _outcome(task, metrics=metrics | finding.values, curves=curves, factors=list(experiment.factors))
 
 
 def _train(experiment: Experiment, folder: Path, fabric: Any) -> list[list[Record]]:
@@ -180,16 +191,6 @@ def _read(experiment: Experiment) -> Finding:
         values |= found.values
         curves |= found.curves
     return Finding(values, curves)
-
-
-@torch.no_grad()
-def _sample(experiment: Experiment, n: int = 1024) -> dict[str, Tensor]:
-    """Latents, observations and embeddings of fresh anchors, for pictures."""
-    first = next(experiment.encoder.parameters())
-    batch = experiment.test.draw(n, experiment.streams.eval, first.dtype)
-    assert batch.z is not None
-    experiment.encoder.eval()
-    return {"z": batch.z.cpu(), "x": batch.x.cpu(), "h": experiment.encoder(batch.x).cpu()}
 
 
 def _computed(task: Task) -> Outcome:
@@ -285,9 +286,23 @@ def check_tasks(chosen: Sequence[Task]) -> None:
     for task in chosen:
         _check_device(task)
     for task in {task.description.digest: task for task in chosen}.values():
+        _check_data(task)
         if task.device != "cpu":
             build(task.description, task.seed, task.device)
         check_divided(task.description, task.seed)
+
+
+def _check_data(task: Task) -> None:
+    """Tables of images must be there, and be what the row takes them for: `build.check` looks at neither."""
+    if "data" not in task.description.sections or outcome(task.folder) is not None:
+        return
+    try:
+        if "compute" in task.description.sections:
+            build_computation(task.description, task.seed)
+        else:
+            build(task.description, task.seed)
+    except OSError as error:
+        raise FileNotFoundError(f"{task.description.where}: {error}") from error
 
 
 def _about(table: Table, row: Row, recipe: str) -> dict[str, Any]:

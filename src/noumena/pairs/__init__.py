@@ -3,6 +3,7 @@
 from .base import AbstractPairSource as AbstractPairSource
 from .given import Given as Given
 from .grouped import GroupedSupport as GroupedSupport
+from .images import Images as Images
 from .negatives import AbstractNegatives as AbstractNegatives
 from .negatives import FromMarginal as FromMarginal
 from .negatives import FromSupport as FromSupport
