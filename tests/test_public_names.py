@@ -15,6 +15,10 @@ PUBLIC = {
         "Synthetic Temporal"
     ),
     "noumena.data": "AbstractImageTable InMemory",
+    "noumena.data.augmentations": (
+        "AbstractAugmentation Augmented ColorJitter Compose CropAndFlip GaussianBlur Grayscale HorizontalFlip "
+        "LossIsNotEnough Normalize RandomErasing RandomResizedCrop Shuffled SimCLR Solarize VICReg"
+    ),
     "noumena.encoders": (
         "AbstractEncoder AbstractHead BoxHead Free InverseLinear InversePatches InverseSpiral MLP ProductHead "
         "SphereHead"

@@ -1,5 +1,6 @@
 """One after another."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 
 import torch
@@ -17,6 +18,7 @@ class AbstractComposition(AbstractAugmentation):
         operations: First to last.
     """
 
+    @abstractmethod
     def __init__(self, operations: Sequence[AbstractAugmentation]) -> None:
         self.operations = tuple(operations)
         self.names = tuple(name for one in self.operations for name in one.names)  # type: ignore[misc]
