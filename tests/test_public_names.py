@@ -11,8 +11,8 @@ PUBLIC = {
     "noumena.conditionals": "AbstractConditional Anisotropic FixedContent GeneralizedNormal Product VonMisesFisher",
     "noumena.mixings": ("AbstractMixing CouplingFlow Identity InjectiveLinear InvertibleMLP Monomial Patches Spiral"),
     "noumena.pairs": (
-        "AbstractNegatives AbstractPairSource FromMarginal FromSupport Given GroupedSupport Harder Mixed Processes "
-        "Synthetic Temporal"
+        "AbstractNegatives AbstractPairSource Augmented FromMarginal FromSupport Given GroupedSupport Harder Mixed "
+        "Processes Synthetic Temporal"
     ),
     "noumena.data": "AbstractImageTable InMemory",
     "noumena.data.augmentations": (

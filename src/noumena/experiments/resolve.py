@@ -20,11 +20,11 @@ PACKAGES = {
     "marginal": ("marginals", "spaces"),
     "conditional": ("conditionals", "spaces"),
     "mixing": ("mixings",),
-    "pairs": ("pairs", "conditionals", "spaces"),
+    "pairs": ("pairs", "conditionals", "spaces", "data.augmentations"),
     "encoder": ("encoders", "spaces"),
     "loss": ("losses", "losses.scores"),
     "metrics": ("metrics",),
-    "diagnostics": ("diagnostics", "losses.scores", "conditionals"),
+    "diagnostics": ("diagnostics", "losses.scores", "conditionals", "data.augmentations"),
     "compute": ("theory", "losses.scores", "losses", "pairs", "conditionals", "spaces"),
     "train": ("training",),
 }
