@@ -11,10 +11,14 @@ PUBLIC = {
     "noumena.conditionals": "AbstractConditional Anisotropic FixedContent GeneralizedNormal Product VonMisesFisher",
     "noumena.mixings": ("AbstractMixing CouplingFlow Identity InjectiveLinear InvertibleMLP Monomial Patches Spiral"),
     "noumena.pairs": (
-        "AbstractNegatives AbstractPairSource FromMarginal FromSupport Given GroupedSupport Harder Mixed Processes "
-        "Synthetic Temporal"
+        "AbstractNegatives AbstractPairSource Augmented FromMarginal FromSupport Given GroupedSupport Harder Mixed "
+        "Processes Synthetic Temporal"
     ),
     "noumena.data": "AbstractImageTable InMemory",
+    "noumena.data.augmentations": (
+        "AbstractAugmentation Augmented ColorJitter Compose CropAndFlip GaussianBlur Grayscale HorizontalFlip "
+        "LossIsNotEnough Normalize RandomErasing RandomResizedCrop Shuffled SimCLR Solarize VICReg"
+    ),
     "noumena.encoders": (
         "AbstractEncoder AbstractHead BoxHead Free InverseLinear InversePatches InverseSpiral MLP ProductHead "
         "SphereHead"

@@ -23,11 +23,11 @@ PACKAGES = {
     "conditional": ("conditionals", "spaces"),
     "mixing": ("mixings",),
     "data": ("data",),
-    "pairs": ("pairs", "conditionals", "spaces"),
+    "pairs": ("pairs", "conditionals", "spaces", "data.augmentations"),
     "encoder": ("encoders", "spaces"),
     "loss": ("losses", "losses.scores", "encoders"),
     "metrics": ("metrics",),
-    "diagnostics": ("diagnostics", "data", "losses.scores", "conditionals", "mixings"),
+    "diagnostics": ("diagnostics", "data", "data.augmentations", "losses.scores", "conditionals", "mixings"),
     "compute": ("theory", "losses.scores", "losses", "pairs", "conditionals", "spaces"),
     "train": ("training",),
 }

@@ -1,5 +1,6 @@
 """Who is paired with whom, and what else is drawn."""
 
+from .augmented import Augmented as Augmented
 from .base import AbstractPairSource as AbstractPairSource
 from .given import Given as Given
 from .grouped import GroupedSupport as GroupedSupport
