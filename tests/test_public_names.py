@@ -11,10 +11,13 @@ PUBLIC = {
     "noumena.conditionals": "AbstractConditional Anisotropic FixedContent GeneralizedNormal Product VonMisesFisher",
     "noumena.mixings": ("AbstractMixing CouplingFlow Identity InjectiveLinear InvertibleMLP Monomial Patches Spiral"),
     "noumena.pairs": (
-        "AbstractNegatives AbstractPairSource Augmented FromMarginal FromSupport Given GroupedSupport Harder Mixed "
-        "Processes Synthetic Temporal"
+        "AbstractNegatives AbstractPairSource Augmented Frames FromMarginal FromSupport Given GroupedSupport Harder "
+        "Images Mixed Nearest Processes Synthetic Temporal"
     ),
-    "noumena.data": "AbstractImageTable InMemory",
+    "noumena.data": (
+        "AbstractImageTable CIFAR10 CausalThreeDIdent FashionMNIST ImageNet InMemory KITTIMasks MNIST Mapped "
+        "ThreeDIdent Walkers"
+    ),
     "noumena.data.augmentations": (
         "AbstractAugmentation Augmented ColorJitter Compose CropAndFlip GaussianBlur Grayscale HorizontalFlip "
         "LossIsNotEnough Normalize RandomErasing RandomResizedCrop Shuffled SimCLR Solarize VICReg"

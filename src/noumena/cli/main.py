@@ -7,6 +7,9 @@ import typer
 
 import noumena
 
+from .data import app as data
+from .options import Json
+
 # What typer raises on a wrong call; it has no public name for it besides this subclass.
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
@@ -22,7 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else to standard output.")]
+app.add_typer(data, name="data")
 
 
 def main() -> None:
@@ -33,7 +36,7 @@ def main() -> None:
         code = INTERRUPTED
     except UsageError as error:
         _stop(f"{error.format_message()} `noumena --help` lists what there is.", 2)  # pyright: ignore
-    except (ValueError, LookupError, FileNotFoundError, ModuleNotFoundError) as error:
+    except (ValueError, LookupError, OSError, ModuleNotFoundError) as error:
         _stop(str(error), 2)
     # Typer turns Ctrl-C into an exit code of its own where it can.
     if code == INTERRUPTED:
