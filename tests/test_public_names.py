@@ -16,8 +16,8 @@ PUBLIC = {
     ),
     "noumena.data": "AbstractImageTable InMemory",
     "noumena.encoders": (
-        "AbstractEncoder AbstractHead BoxHead Free InverseLinear InversePatches InverseSpiral MLP ProductHead "
-        "SphereHead"
+        "AbstractEncoder AbstractHead AbstractImageEncoder BoxHead ConvNet Dropout Free GaussianHead ImageMLP "
+        "InverseLinear InversePatches InverseSpiral MLP ProductHead Projector ResNet SphereHead ViT Wrapped"
     ),
     "noumena.losses": (
         "AbstractLoss AbstractScore AnisotropicScore CovarianceContrast Dot Drawn Ensemble Equal GroupMates "
