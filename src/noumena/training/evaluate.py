@@ -11,6 +11,8 @@ from ..batch import PairBatch
 from ..metrics.base import AbstractMetric, MetricResult
 from ..pairs.base import AbstractPairSource
 
+ENTRIES = 2**23  # of observations that are encoded at once: 682 images of 3 x 64 x 64
+
 
 @torch.no_grad()
 def evaluate(
@@ -67,10 +69,16 @@ def _latents_and_embeddings(batch: PairBatch, encoder: nn.Module) -> tuple[torch
     was_training = encoder.training
     encoder.eval()
     try:
-        h = encoder(batch.x)
+        h = _encoded(encoder, batch.x)
     finally:
         encoder.train(was_training)
     return batch.z, _checks.finite("h", h)
+
+
+def _encoded(encoder: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    """In blocks of observations: thousands of images at once would fill the memory with what lies between layers."""
+    rows = max(1, ENTRIES // max(1, x[:1].numel()))
+    return torch.cat([encoder(block) for block in x.split(rows)])
 
 
 def _dtype(encoder: nn.Module) -> torch.dtype:
