@@ -23,8 +23,8 @@ PUBLIC = {
         "LossIsNotEnough Normalize RandomErasing RandomResizedCrop Shuffled SimCLR Solarize VICReg"
     ),
     "noumena.encoders": (
-        "AbstractEncoder AbstractHead BoxHead Free InverseLinear InversePatches InverseSpiral MLP ProductHead "
-        "SphereHead"
+        "AbstractEncoder AbstractHead AbstractImageEncoder BoxHead ConvNet Dropout Free GaussianHead ImageMLP "
+        "InverseLinear InversePatches InverseSpiral MLP ProductHead Projector ResNet SphereHead ViT Wrapped"
     ),
     "noumena.losses": (
         "AbstractLoss AbstractScore AnisotropicScore CovarianceContrast Dot Drawn Ensemble Equal GroupMates "

@@ -12,6 +12,8 @@ from .. import _checks
 from ..metrics.base import AbstractMetric, MetricResult
 from ..pairs.base import AbstractPairSource
 
+ENTRIES = 2**23  # of observations that are encoded at once: 682 images of 3 x 64 x 64
+
 
 @torch.no_grad()
 def evaluate(
@@ -90,7 +92,7 @@ def _latents_and_embeddings(
             if batch.z is None:
                 raise ValueError("`source` has no latents to compare with; give `Given` the true factors as `z`.")
             latents.append(batch.z)
-            embeddings.append(encoder(batch.x))
+            embeddings.append(_encoded(encoder, batch.x) if mode == "eval" else encoder(batch.x))
     return torch.cat(latents), _checks.finite("h", torch.cat(embeddings))
 
 
@@ -111,6 +113,12 @@ def _in_mode(encoder: nn.Module, mode: str, generator: torch.Generator) -> Itera
         encoder.train(was_training)
         for buffer, value in zip(encoder.buffers(), kept, strict=bool(kept)):
             buffer.copy_(value)
+
+
+def _encoded(encoder: nn.Module, x: Tensor) -> Tensor:
+    """In blocks of observations: thousands of images at once would fill the memory with what lies between layers."""
+    rows = max(1, ENTRIES // max(1, x[:1].numel()))
+    return torch.cat([encoder(block) for block in x.split(rows)])
 
 
 def _dtype(encoder: nn.Module) -> torch.dtype:
