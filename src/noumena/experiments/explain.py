@@ -70,7 +70,7 @@ def summary(row: Row, recipe: str) -> str | None:
     """The verdict in one line; None for components of one's own that it cannot read: they may run all the same."""
     try:
         return explain(row, recipe).summary
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OSError):
         return None
 
 

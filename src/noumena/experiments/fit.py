@@ -16,13 +16,16 @@ PAIRS = 2**24  # anchors times candidates that a value may look at; at least two
 
 
 @torch.no_grad()
-def fresh_loss(experiment: Experiment) -> dict[str, float]:
+def fresh_loss(experiment: Experiment) -> dict[str, float] | None:
     """Mean and standard error of the loss over fresh batches of the last size, the encoder in evaluation mode.
 
-    For InfoNCE with the number of `negatives` of an anchor: losses compare after subtracting its logarithm.
+    For InfoNCE with the number of `negatives` of an anchor: losses compare after subtracting its logarithm. None for
+    autoencoders, whose encoders give no law in that mode.
     """
     encoder, loss, n = experiment.encoder, experiment.loss, _batch_size(experiment)
     assert loss is not None
+    if loss.uses_observations:
+        return None
     encoder.eval()
     dtype = next(encoder.parameters()).dtype
     values, negatives = [], {}

@@ -37,7 +37,7 @@ SUPPLIED = {
     "marginal": ("space",),
     "conditional": ("space",),
     "mixing": ("dim", "dim_in", "generator"),
-    "pairs": ("table", "marginal", "conditional", "mixing"),
+    "pairs": ("table", "marginal", "conditional", "mixing", "generator"),
     "encoder": ("dim", "dim_in", "dim_out", "shape", "generator"),
     "loss": ("dim", "shape", "generator", "gather"),
     "compute": ("space", "marginal", "conditional", "mixing"),

@@ -294,10 +294,12 @@ def check_tasks(chosen: Sequence[Task]) -> None:
 
 def _check_data(task: Task) -> None:
     """Tables of images must be there, and be what the row takes them for: `build.check` looks at neither."""
-    if "data" not in task.description.sections or outcome(task.folder) is not None:
+    sections = task.description.sections
+    # Mixings that are drawn take long to draw, and need no file.
+    if sections.get("mixing", {}).get("kind", "").endswith("InvertibleMLP") or outcome(task.folder) is not None:
         return
     try:
-        if "compute" in task.description.sections:
+        if "compute" in sections:
             build_computation(task.description, task.seed)
         else:
             build(task.description, task.seed)

@@ -30,12 +30,14 @@ def sample(experiment: Experiment) -> dict[str, Tensor]:
     found = {name: torch.cat(parts) for name, parts in kept.items() if parts}
     if experiment.images:
         pairs = experiment.source.draw(PICTURES, generator, dtype)
-        found |= {"anchors": _pictures(pairs.x), "positives": _pictures(pairs.x_pos)}
+        shape = experiment.shape
+        found |= {"anchors": _pictures(pairs.x, shape), "positives": _pictures(pairs.x_pos, shape)}
     return found
 
 
-def _pictures(x: Tensor) -> Tensor:
+def _pictures(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     """Images in [0, 1] as bytes, smaller where they are large: each picture element the mean of a block."""
+    x = x.reshape(-1, *shape)
     step = -(-max(x.shape[-2:]) // SIDE)
     if step > 1:
         x = torch.nn.functional.avg_pool2d(x, step, ceil_mode=True)

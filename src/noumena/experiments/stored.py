@@ -1,18 +1,23 @@
 """Tables of images that a description names: loaded once in a process, or stood in for where none is needed."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import torch
 
+from ..data import cache
 from ..data.base import AbstractImageTable, InMemory
+from ..mixings import AbstractMixing, InjectiveLinear
 from .resolve import Plan
 
 ROWS = 4096  # of a stand-in
 KEPT = 8  # tables in one process; a row has two or three
+PLACES = ("root", "path", "folder")  # arguments that say where data lie
+GREY = (1, 28, 28)
 
 
 @dataclass(frozen=True)
@@ -24,13 +29,26 @@ class _Described:
 
 
 def loaded(plan: Plan) -> AbstractImageTable:
-    """The table itself; equal descriptions share one, since a diagnostic often reads what training reads."""
+    """The table itself; equal descriptions share one, since a diagnostic often reads what training reads.
+
+    A place that is not absolute lies in the folder of data (`data.cache.folder`), so that a table file is the same on
+    every machine.
+    """
     return _loaded(_Described(_text(plan), plan))
 
 
 @lru_cache(maxsize=KEPT)
 def _loaded(described: _Described) -> AbstractImageTable:
-    return described.plan.build()
+    return _placed(described.plan).build()
+
+
+def _placed(plan: Plan) -> Plan:
+    def place(name: str, value: Any) -> Any:
+        if isinstance(value, Plan):
+            return _placed(value)
+        return str(cache.folder() / value) if name in PLACES else value
+
+    return replace(plan, arguments={name: place(name, value) for name, value in plan.arguments.items()})
 
 
 def _text(value: Any) -> str:
@@ -62,3 +80,12 @@ def stand_in(plan: Plan) -> AbstractImageTable:
         factor_names=tuple(names),
         name=plan.target.__name__,
     )
+
+
+def grey(dim: int) -> AbstractMixing:
+    """A mixing into small images, where one that is stored is not here."""
+    return _Grey(dim, math.prod(GREY), generator=torch.Generator().manual_seed(0))
+
+
+class _Grey(InjectiveLinear):
+    shape_out = GREY

@@ -15,6 +15,7 @@ from ..pairs.base import AbstractPairSource
 from ..spaces import AbstractSpace
 from .description import Description
 from .resolve import Plan, Stored
+from .stored import grey, loaded
 
 
 def built(plan: Plan, kind: type, stored: Stored | None = None, /, **supplied: Any) -> Any:
@@ -34,7 +35,7 @@ class World:
         own: The streams of the seed.
         device: Where a mixing of a `world_seed` is drawn.
         mixings: A mixing that is in here is taken, and one that is not is put here.
-        stored: How tables of images come about.
+        stored: How tables of images come about: `stored.loaded` or `stored.stand_in`.
 
     Attributes:
         space: Of the latents; None for images without laws.
@@ -58,6 +59,8 @@ class World:
         self.laws = {
             name: plans[name].build(stored, space=self.space) for name in ("marginal", "conditional") if name in plans
         }
+        world_seed = description.sections.get("world_seed")
+        self.generator = own.world if world_seed is None else streams(world_seed, device).world
         self.mixing: AbstractMixing | None = None
         self.table: AbstractImageTable | None = None
         self.tested: AbstractImageTable | None = None
@@ -66,15 +69,19 @@ class World:
             self.tested = built(plans["test"]["data"], AbstractImageTable, stored) if plans["test"] else self.table
             return
         assert self.space is not None
-        world_seed = description.sections.get("world_seed")
-        generator = own.world if world_seed is None else streams(world_seed, device).world
         dim = self.space.dim
         key = repr((dim, description.canonical()["mixing"]))
         if key not in mixings:
-            mixings[key] = built(
-                plans["mixing"], AbstractMixing, stored, dim=dim, dim_in=dim, space=self.space, generator=generator
-            )
+            mixings[key] = self._mixing(plans["mixing"], dim)
         self.mixing = mixings[key]
+
+    def _mixing(self, plan: Plan, dim: int) -> AbstractMixing:
+        try:
+            return built(plan, AbstractMixing, self.stored, dim=dim, dim_in=dim, generator=self.generator)
+        except FileNotFoundError:
+            if self.stored is loaded:
+                raise
+            return grey(dim)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -99,7 +106,8 @@ class World:
 
     def source(self, plan: Plan) -> AbstractPairSource:
         """Pairs of training."""
-        world = {"mixing": self.mixing} if self.table is None else {"table": self.table}
+        # An augmentation may draw once for a whole run, in what order it does things.
+        world = {"mixing": self.mixing} if self.table is None else {"table": self.table, "generator": self.generator}
         return built(plan, AbstractPairSource, self.stored, **world, **self.laws)
 
     def test(self, plans: Mapping[str, Plan]) -> Synthetic | Images:
