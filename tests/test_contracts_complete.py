@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import pytest
 
-from noumena import conditionals, encoders, losses, marginals, metrics, mixings, pairs, spaces
+from noumena import conditionals, data, encoders, losses, marginals, metrics, mixings, pairs, spaces
 from noumena.data import augmentations
 from noumena.losses import scores
 from tests.contracts.augmentations import AugmentationContract
 from tests.contracts.conditionals import ConditionalContract
+from tests.contracts.data import ImageTableContract
 from tests.contracts.encoders import EncoderContract
 from tests.contracts.losses import LossContract
 from tests.contracts.marginals import MarginalContract
@@ -45,6 +46,7 @@ FAMILIES = {
     "losses": Family(losses, losses.AbstractLoss, LossContract),
     "metrics": Family(metrics, metrics.AbstractMetric, MetricContract),
     "data/augmentations": Family(augmentations, augmentations.AbstractAugmentation, AugmentationContract),
+    "data": Family(data, data.AbstractImageTable, ImageTableContract),
     "pairs": Family(pairs, pairs.AbstractPairSource, PairSourceContract),
 }
 

@@ -3,22 +3,20 @@ import pytest
 import torch
 
 from noumena.data import InMemory
+from tests.contracts.data import ImageTableContract
 
 
 def table(n: int = 5) -> InMemory:
     pixels = torch.arange(n * 3 * 2 * 2, dtype=torch.uint8).reshape(n, 3, 2, 2)
-    return InMemory(pixels, labels=np.arange(n), name="few")
+    return InMemory(pixels, labels=np.arange(n), class_names=tuple("abcde"), name="few")
 
 
-def test_rows_come_in_the_order_asked_for():
-    rows = torch.tensor([3, 0, 3])
-    images = table().images(rows)
-    assert torch.equal(images, table().pixels[rows])
-    assert table().shape == (3, 2, 2)
+class TestInMemory(ImageTableContract):
+    def make(self):
+        return table()
 
-
-def test_no_rows_are_no_images():
-    assert table().images(torch.empty(0, dtype=torch.int64)).shape == (0, 3, 2, 2)
+    def reference(self):
+        return torch.arange(5 * 3 * 2 * 2, dtype=torch.uint8).reshape(5, 3, 2, 2)
 
 
 @pytest.mark.parametrize("rows", [torch.tensor([5]), torch.tensor([-1]), torch.tensor([0.0]), torch.tensor([[0]])])

@@ -42,7 +42,7 @@ class AbstractImageFiles(AbstractImageTable):
         told = hashlib.sha256(repr((self.name, self.shape, len(self), self.resize, self.crop)).encode())
         for known in (self.labels, self.factors):
             told.update(b"" if known is None else known.numpy().tobytes())
-        for row in np.linspace(0, len(self) - 1, SAMPLED).astype(int):
+        for row in np.linspace(0, len(self) - 1, SAMPLED).astype(int).tolist():
             path = self.path(row).absolute()
             seen = path.stat() if path.is_file() else None
             told.update(repr((path, seen and (seen.st_size, seen.st_mtime_ns))).encode())

@@ -15,7 +15,7 @@ from .frames import stored
 from .ivf import IVF
 from .synthetic import place
 
-BLOCK = 512  # rows compared at once: the scores of a batch with them stay in the processor's cache
+BLOCK, QUERIES = 512, 512  # compared at once: their scores stay in the processor's cache
 
 
 class Nearest(AbstractPairSource):
@@ -36,7 +36,7 @@ class Nearest(AbstractPairSource):
 
     Args:
         table: Images with factors.
-        marginal: Law of z, in a space of as many dimensions as there are factors.
+        marginal: Law of z, in the space where the factors lie: `Uniform(Box(10, -1, 1))` for 3DIdent.
         conditional: Law of z' given z. One built without a space is placed in the marginal's.
         index: "exact" or "ivf".
     """
@@ -49,7 +49,9 @@ class Nearest(AbstractPairSource):
         index: Literal["exact", "ivf"] = "exact",
     ) -> None:
         self.table = _checks.kind("table", table, AbstractImageTable, "Pass one such as `ThreeDIdent(root)`.")
-        self.marginal = _checks.kind("marginal", marginal, AbstractMarginal, "Pass one such as `Uniform(Box(10))`.")
+        self.marginal = _checks.kind(
+            "marginal", marginal, AbstractMarginal, "Pass one such as `Uniform(Box(10, -1, 1))`."
+        )
         self.space = marginal.space
         self.conditional = place(conditional, marginal)
         if table.factors is None:
@@ -58,6 +60,11 @@ class Nearest(AbstractPairSource):
             raise ValueError(
                 f"`marginal` must draw {table.factors.shape[1]} latents, the factors of `{table.name}`; it draws "
                 f"{marginal.space.dim}."
+            )
+        if outside := int((~marginal.space.contains(table.factors)).sum()):
+            raise ValueError(
+                f"`marginal` must live where the factors of `{table.name}` lie; {outside} of {len(table)} rows are "
+                f"outside of {marginal.space}. 3DIdent's is `Box(10, -1, 1)`."
             )
         if len(table) < 2:
             raise ValueError(f"`table` must have at least two rows, `{table.name}` has {len(table)}.")
@@ -86,20 +93,23 @@ class Exact:
     def nearest(self, queries: Tensor, other_than: Tensor | None = None) -> Tensor:
         """The row nearest to each query, among all but `other_than`, one for each query."""
         points = self.points.to(queries.device)
-        queries = queries.to(points.dtype) - self.centre.to(queries.device)
         squares = points.square().sum(1)
-        least = []
-        for start in range(0, len(points), BLOCK):
-            scores = torch.addmm(squares[start : start + BLOCK], queries, points[start : start + BLOCK].T, alpha=-2)
-            if other_than is not None:
-                inside = ((other_than >= start) & (other_than < start + BLOCK)).nonzero()[:, 0]
-                scores[inside, other_than[inside] - start] = torch.inf
-            least.append(scores.amin(1))
-        first = torch.stack(least, 1).argmin(1) * BLOCK
-        rows = first[:, None] + torch.arange(BLOCK, device=queries.device)
-        apart = (queries[:, None] - points[rows.clamp(max=len(points) - 1)]).square().sum(2)
-        # The last block may be short, and its place taken by the last row, which is not to be found twice.
-        apart.masked_fill_(rows >= len(points), torch.inf)
-        if other_than is not None:
-            apart.masked_fill_(rows == other_than[:, None], torch.inf)
-        return rows.gather(1, apart.argmin(1, keepdim=True))[:, 0]
+        queries = queries.to(points.dtype) - self.centre.to(queries.device)
+        # No row has this number.
+        others = torch.full((len(queries),), -1, device=queries.device) if other_than is None else other_than
+        parts = zip(queries.split(QUERIES), others.split(QUERIES), strict=True)
+        return torch.cat([_nearest(part, points, squares, other) for part, other in parts])
+
+
+def _nearest(queries: Tensor, points: Tensor, squares: Tensor, others: Tensor) -> Tensor:
+    least = []
+    for start in range(0, len(points), BLOCK):
+        scores = torch.addmm(squares[start : start + BLOCK], queries, points[start : start + BLOCK].T, alpha=-2)
+        inside = ((others >= start) & (others < start + BLOCK)).nonzero()[:, 0]
+        scores[inside, others[inside] - start] = torch.inf
+        least.append(scores.amin(1))
+    rows = torch.stack(least, 1).argmin(1, keepdim=True) * BLOCK + torch.arange(BLOCK, device=queries.device)
+    apart = (queries[:, None] - points[rows.clamp(max=len(points) - 1)]).square().sum(2)
+    # The last block may be short; what stands in its place must not be found.
+    apart.masked_fill_((rows >= len(points)) | (rows == others[:, None]), torch.inf)
+    return rows.gather(1, apart.argmin(1, keepdim=True))[:, 0]
