@@ -141,9 +141,10 @@ def _assemble(
 
     encoder, loss, training, before = Identity(mixing.dim_out), None, None, None
     if "encoder" in plans:
-        dims = {"dim": space.dim, "dim_in": mixing.dim_out, "dim_out": space.dim}
+        dims = {"dim": space.dim, "dim_in": mixing.dim_out, "dim_out": space.dim, "shape": mixing.shape_out}
         encoder = _built(plans["encoder"], nn.Module, **dims, generator=own.init).to(device)
         given = {"dim": getattr(encoder, "dim_out", space.dim), "generator": own.init}
+        given["shape"] = mixing.shape_out
         given["gather"] = description.sections.get("processes", 1) > 1
         loss = _built(plans["loss"], AbstractLoss, **given).to(device)
         training = plans["train"]

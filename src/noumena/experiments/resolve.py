@@ -35,8 +35,8 @@ SUPPLIED = {
     "conditional": ("space",),
     "mixing": ("dim", "dim_in", "generator"),
     "pairs": ("marginal", "conditional", "mixing"),
-    "encoder": ("dim", "dim_in", "dim_out", "generator"),
-    "loss": ("dim", "generator", "gather"),
+    "encoder": ("dim", "dim_in", "dim_out", "shape", "generator"),
+    "loss": ("dim", "shape", "generator", "gather"),
     "compute": ("space", "marginal", "conditional", "mixing"),
 }
 
