@@ -9,7 +9,9 @@ PUBLIC = {
     "noumena.spaces": "AbstractSpace Box Euclidean Product Sphere",
     "noumena.marginals": "AbstractMarginal GeneralizedNormal Product Uniform VonMisesFisher",
     "noumena.conditionals": "AbstractConditional Anisotropic FixedContent GeneralizedNormal Product VonMisesFisher",
-    "noumena.mixings": ("AbstractMixing CouplingFlow Identity InjectiveLinear InvertibleMLP Monomial Patches Spiral"),
+    "noumena.mixings": (
+        "AbstractMixing CouplingFlow Decoder Identity InjectiveLinear InvertibleMLP Monomial Patches Spiral"
+    ),
     "noumena.pairs": (
         "AbstractNegatives AbstractPairSource Augmented Frames FromMarginal FromSupport Given GroupedSupport Harder "
         "Images Mixed Nearest Processes Synthetic Temporal"
@@ -27,8 +29,9 @@ PUBLIC = {
         "InverseLinear InversePatches InverseSpiral MLP ProductHead Projector ResNet SphereHead ViT Wrapped"
     ),
     "noumena.losses": (
-        "AbstractLoss AbstractScore AnisotropicScore CovarianceContrast Dot Drawn Ensemble Equal GroupMates "
-        "HardNegatives InBatch InfoNCE LossOutput Lp Regression TriCL Union infonce"
+        "AbstractDecoder AbstractLoss AbstractScore AnisotropicScore CovarianceContrast Dot Drawn Ensemble Equal "
+        "GroupMates HardNegatives ImageDecoder InBatch InfoNCE LossOutput Lp Regression SlowVAE TriCL Union VAE "
+        "VectorDecoder infonce"
     ),
     "noumena.metrics": (
         "AbstractFittedMetric AbstractMetric AngleError BlockR2 CCAMCC LinearR2 MCC MetricResult "
