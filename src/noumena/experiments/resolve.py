@@ -24,7 +24,7 @@ PACKAGES = {
     "encoder": ("encoders", "spaces"),
     "loss": ("losses", "losses.scores"),
     "metrics": ("metrics",),
-    "diagnostics": ("diagnostics", "losses.scores", "conditionals", "data.augmentations"),
+    "diagnostics": ("diagnostics", "losses.scores", "conditionals", "data", "data.augmentations"),
     "compute": ("theory", "losses.scores", "losses", "pairs", "conditionals", "spaces"),
     "train": ("training",),
 }
