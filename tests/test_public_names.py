@@ -34,16 +34,17 @@ PUBLIC = {
         "VectorDecoder infonce"
     ),
     "noumena.metrics": (
-        "AbstractFittedMetric AbstractMetric AngleError BlockR2 CCAMCC LinearR2 MCC MetricResult "
-        "angle_error block_r2 cca_mcc linear_r2 mcc"
+        "AbstractFittedMetric AbstractMetric Accuracy AngleError BlockR2 CCAMCC LinearR2 MCC MetricResult "
+        "angle_error binary_readout block_r2 cca_mcc knn_accuracy linear_probe linear_r2 mcc sgd_probe"
     ),
     "noumena.diagnostics": (
-        "AbstractDiagnostic Diagnosis DomainClassifier FibreRadius LearnedPrecision LimitLoss Overlap Subject "
-        "TransportedMass diagnose"
+        "AbstractDiagnostic AugmentationReadout AugmentedDomain ConditionalShape Diagnosis DomainClassifier "
+        "FibreRadius KNNAccuracy LearnedPrecision LimitLoss LinearProbe Overlap SGDProbe Subject TransportedMass "
+        "diagnose"
     ),
     "noumena.theory": (
         "AbstractComputation Assumption AsymptoticLoss Attack Difference Evidence Expectation FibreRotation Floor "
-        "Fold Forget Head Learner Maps PrecisionSweep Recovery Representable Shrink Theorem Tilt Verdict "
+        "Fold Forget Head Learner Maps PairSheet PrecisionSweep Recovery Representable Shrink Theorem Tilt Verdict "
         "asymptotic_difference asymptotic_loss attack collapse_bound expectation loss_floor recovery shrink_slope "
         "temperature_slack transported_mass verdict"
     ),

@@ -83,7 +83,7 @@ class AugmentationContract:
         for effect in augmentation.effects:
             on, off = augmentation.always(effect), augmentation.without(effect)
             for one in (on, off):
-                assert one.shape_after(SHAPE) == augmentation.shape_after(SHAPE) and effect in one.effects
+                assert one.shape_after(SHAPE) == augmentation.shape_after(SHAPE)
             changed, same = (one(self.images(), torch.Generator().manual_seed(1)).images for one in (on, off))
             assert not torch.equal(changed, same), effect
 

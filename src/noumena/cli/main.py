@@ -197,7 +197,7 @@ def bench(
     parts: Annotated[
         list[str] | None,
         typer.Argument(
-            help="losses, samplers, grouped, scale, diagnose, planted, oracle; the first three if left out."
+            help="losses, samplers, grouped, scale, diagnose, augmentations, planted, oracle; the first three if left out."
         ),
     ] = None,
     threads: Annotated[

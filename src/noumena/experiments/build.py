@@ -1,6 +1,6 @@
 """One row, one recipe and one seed -> what `training.train` and `training.evaluate` take."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -158,7 +158,10 @@ def _assemble(
 
     encoder, loss, training, before = _identity(world), None, None, None
     if "encoder" in plans:
-        encoder = built(plans["encoder"], nn.Module, stored, **world.dims, generator=own.init).to(device)
+        dims = world.dims
+        if isinstance(out := plans["encoder"].arguments.get("dim_out"), int):
+            dims["dim"] = out  # of the head
+        encoder = built(plans["encoder"], nn.Module, stored, **dims, generator=own.init).to(device)
         given = {**world.dims, "dim": getattr(encoder, "dim_out", world.dim), "generator": own.init}
         given["gather"] = description.sections.get("processes", 1) > 1
         loss = built(plans["loss"], AbstractLoss, stored, **given).to(device)
@@ -199,22 +202,33 @@ def check(table: Table) -> None:
     """
     mixings: dict[str, AbstractMixing] = {}
     for row in table.rows:
+        named: list[str] = []
         for recipe in row.recipes:
             for baseline in (None, *row.baselines_of(recipe)):
+                if baseline == "untrained":
+                    continue  # put together as the row itself
                 description = row.describe(recipe, baseline)
-                if "compute" in description.sections:
-                    names = build_computation(description, table.seeds[0], stand_in).names
-                else:
-                    try:
-                        plans = resolve_all(description)
-                        made = _assemble(description, plans, table.seeds[0], "cpu", mixings, stand_in)
-                    except FileNotFoundError:
-                        continue  # a reader wants a file that is not here; what it needs is known when it is
-                    _check_training(made)
-                    names = _names(made)
-                _check_reported(row, names)
+                plans = resolve_all(description)
+                try:
+                    names = _checked(description, plans, table.seeds[0], mixings)
+                except FileNotFoundError:
+                    # A reader wants a file that is not here; it says so when the row is run.
+                    names = [number.metric for numbers in (row.reported, *row.baselines.values()) for number in numbers]
+                named += names
                 if baseline is None:
                     _check_drawn(row, names)
+        _check_reported(row, named)
+
+
+def _checked(
+    description: Description, plans: Mapping[str, Any], seed: int, mixings: dict[str, AbstractMixing]
+) -> Sequence[str]:
+    """What a description measures, once it has been put together."""
+    if "compute" in description.sections:
+        return build_computation(description, seed, stand_in).names
+    made = _assemble(description, plans, seed, "cpu", mixings, stand_in)
+    _check_training(made)
+    return _names(made)
 
 
 def resolve_all(description: Description) -> dict[str, Any]:
@@ -236,7 +250,7 @@ def resolve_all(description: Description) -> dict[str, Any]:
 def _names(made: Experiment) -> tuple[str, ...]:
     """Of the numbers that a run ends with, but for its loss."""
     names = [*(metric.name for metric in made.metrics), *(name for one in made.diagnostics for name in one.names)]
-    names += [f"{metric.name}/{factor}" for metric in made.metrics for factor in made.factors]
+    names += [f"{one.name}/{part}" for one in made.metrics for part in (*made.factors, *getattr(one, "blocks", ()))]
     return (*names, *milestones(made.description, [{}]))
 
 
@@ -267,7 +281,7 @@ def _check_training(made: Experiment) -> None:
             raise ValueError(f"{made.description.where}, `{name}`: {error}") from error
 
 
-def _check_reported(row: Row, names: tuple[str, ...]) -> None:
+def _check_reported(row: Row, names: Sequence[str]) -> None:
     for reported in (row.reported, *row.baselines.values()):
         for number in reported:
             if number.metric not in (*names, LOSS):
@@ -277,7 +291,7 @@ def _check_reported(row: Row, names: tuple[str, ...]) -> None:
                 )
 
 
-def _check_drawn(row: Row, names: tuple[str, ...]) -> None:
+def _check_drawn(row: Row, names: Sequence[str]) -> None:
     for panel in (row.sweep or {}).get("draw", ()):
         for metric in [panel] if isinstance(panel, str) else panel:
             if metric not in (*names, LOSS):

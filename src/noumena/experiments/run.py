@@ -198,6 +198,8 @@ def _computed(task: Task) -> Outcome:
     computation = build_computation(task.description, task.seed)
     finding = computation(streams(task.seed).eval)
     curves = {name: curve.to_dict() for name, curve in finding.curves.items()}
+    if finding.pictures:
+        write_sample(task.folder, finding.pictures)
     took = {"seconds": time.perf_counter() - began, "core_seconds": time.process_time() - busy}
     return _outcome(task, metrics=finding.values, curves=curves, **took)
 

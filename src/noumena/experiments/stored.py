@@ -65,11 +65,12 @@ def stand_in(plan: Plan) -> AbstractImageTable:
     """A black table of the same shape, with a class, factors and an order for each row.
 
     For what must hold together before anything runs, on machines without the data as well. The shape is the one that
-    the class states, or the `size` that the table file gives; of classes and factors no more is known than the class
-    says.
+    the class states, that of a table within, or the `size` that the table file gives; of classes and factors no more is
+    known than the class says.
     """
+    inner = next((stand_in(value) for value in plan.arguments.values() if isinstance(value, Plan)), None)
     size = plan.arguments.get("size", 64)
-    shape = getattr(plan.target, "shape", (3, size, size))
+    shape = getattr(plan.target, "shape", (3, size, size)) if inner is None else inner.shape
     names = getattr(plan.target, "factor_names", ()) or ("factor",)
     return InMemory(
         torch.zeros(1, 1, 1, 1, dtype=torch.uint8).expand(ROWS, *shape),

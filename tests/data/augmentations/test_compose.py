@@ -99,7 +99,7 @@ def _no_blur():
 
 def test_the_order_of_a_run_is_drawn_once():
     names = "ColorJitter GaussianBlur Grayscale HorizontalFlip RandomErasing RandomResizedCrop".split()
-    made = [LossIsNotEnough("all", generator=torch.Generator().manual_seed(seed)) for seed in range(2000)]
+    made = [LossIsNotEnough("all", generator=torch.Generator().manual_seed(seed)) for seed in range(600)]
     assert all(sorted(kinds(one)) == names for one in made[:20])
     assert kinds(made[0]) == kinds(LossIsNotEnough("all", generator=torch.Generator().manual_seed(0)))
     first = [kinds(one)[0] for one in made]

@@ -93,6 +93,11 @@ def test_left_alone_is_left_alone(generator):
     assert torch.equal(ColorJitter()(images, generator).images, images)
 
 
+def test_only_what_has_strength_is_an_effect():
+    jitter = ColorJitter(brightness=0.4, hue=0.1)
+    assert jitter.effects == ("brightness", "hue") and jitter.without("hue").effects == ("brightness",)
+
+
 def test_a_full_turn_is_none(generator):
     images = torch.rand(6, 3, 5, 5, generator=generator, dtype=torch.float64)
     jitter = ColorJitter(hue=0.5)

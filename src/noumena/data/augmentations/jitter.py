@@ -44,7 +44,6 @@ class ColorJitter(AbstractAugmentation):
     order: str = "random"
 
     names: ClassVar = ("jittered", *EFFECTS, "jitter_order")
-    effects: ClassVar = tuple(EFFECTS)
 
     def __post_init__(self) -> None:
         for name in ("brightness", "contrast", "saturation"):
@@ -52,6 +51,8 @@ class ColorJitter(AbstractAugmentation):
         _checks.within("hue", self.hue, 0, 0.5)
         _checks.within("probability", self.probability, 0, 1)
         _checks.choice("order", self.order, ("random", "fixed"))
+        # What has no strength is no effect, and no probe can be asked to find it.
+        object.__setattr__(self, "effects", tuple(name for name in EFFECTS if getattr(self, name)))
 
     def _draw(self, n: int, shape: Shape, generator: torch.Generator) -> dict[str, Tensor]:
         jittered = chosen(n, self.probability, generator)

@@ -139,5 +139,5 @@ class LossIsNotEnough(AbstractComposition):
 
 
 def _tenth(size: int) -> int:
-    """The odd number of pixels nearest to a tenth of the size: 3 of 32, 23 of 224."""
-    return 2 * int(_checks.count("size", size) / 20) + 1
+    """The odd number of pixels nearest to a tenth of the size: 3 of 32, 23 of 224; at least 3, since 1 does nothing."""
+    return max(3, 2 * int(_checks.count("size", size) / 20) + 1)
