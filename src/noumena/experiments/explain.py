@@ -46,6 +46,8 @@ def explain(row: Row, recipe: str | None = None) -> Explanation:
     description = row.describe(recipe)
     if "compute" in description.sections:
         return Explanation(row.table, row.id, recipe, row.name, None, COMPUTED)
+    if "data" in description.sections and "conditional" not in description.sections:
+        return Explanation(row.table, row.id, recipe, row.name, None, NO_LAW)
     found, reason = _verdict(stand_in(description))
     return Explanation(row.table, row.id, recipe, row.name, found, reason)
 

@@ -18,6 +18,7 @@ from ..diagnostics import Subject
 from ..finding import Curve, Finding
 from ..training import Checkpoint, Devices, Record, disband, train
 from ..training.subnormals import flushed
+from ._names import nearest
 from .build import Experiment, build, build_computation, milestones
 from .description import Description
 from .divided import check_divided, divided, stages
@@ -262,12 +263,15 @@ def tasks(
     device: str = "cpu",
     processes: int = 1,
 ) -> list[Task]:
-    """The rows of a table (all, or those named) with their baselines, seed by seed, so that answers come early.
+    """The rows of a table (those that have the recipe, or those named) and their baselines, seed by seed: answers come early.
 
     Device and processes are as `Devices` takes them; what is computed without training stays on the CPU.
     """
     devices = Devices(device, processes)
-    chosen = [table.row(row) for row in rows] or list(table.rows)
+    chosen = [table.row(row) for row in rows] or [row for row in table.rows if recipe in row.recipes]
+    if not chosen:
+        known = dict.fromkeys(name for row in table.rows for name in row.recipes)
+        raise LookupError(f"{table.name}: no recipe `{recipe}`; {nearest(recipe, known)}")
     runs = []
     for row in chosen:
         for baseline in (None, *(row.baselines_of(recipe) if baselines else ())):
