@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from noumena.experiments import stored
 from noumena.experiments.build import check
 from noumena.experiments.description import Description, merge
 from noumena.experiments.run import check_tasks, perform, tasks
 from noumena.experiments.spec import Row, load_table
-from noumena.experiments.stored import loaded
 from tests.experiments.released import released
 
 QUICK = ("zimmermann2021/table3", "zimmermann2021/table4", "aninfonce/fig6", "aninfonce/fig13", "aninfonce/sectionG")
@@ -76,7 +76,7 @@ def test_every_table_of_images_is_represented():
 
 def reduced(description: Description, changes: dict) -> Description:
     """Few pairs, small images and readers that few images can feed; all else as published."""
-    fewer = {"train": {"steps": STEPS, "every": 10, "batch_size": 16}, "evaluation": 16}
+    fewer = {"train": {"steps": STEPS, "every": 10, "batch_size": 16}, "evaluation": 64}
     readers = [_reader(reader) for reader in description.sections.get("diagnostics", ())]
     sections = merge(description.sections, {**fewer, **({"diagnostics": readers} if readers else {})})
     return replace(description, sections=_smaller(merge(sections, changes)))
@@ -99,7 +99,7 @@ def data(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         released(tmp_path_factory.mktemp("data"), patch)
         yield
-    loaded.__globals__["_loaded"].cache_clear()
+    stored._loaded.cache_clear()
 
 
 @pytest.mark.slow

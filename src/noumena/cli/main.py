@@ -199,7 +199,7 @@ def bench(
     parts: Annotated[
         list[str] | None,
         typer.Argument(
-            help="losses, samplers, grouped, scale, diagnose, augmentations, planted, oracle; by default the first three."
+            help="losses, samplers, grouped, scale, diagnose, augmentations, planted, oracle; by default the first 3."
         ),
     ] = None,
     threads: Annotated[

@@ -263,7 +263,8 @@ def tasks(
     device: str = "cpu",
     processes: int = 1,
 ) -> list[Task]:
-    """The rows of a table (those that have the recipe, or those named) and their baselines, seed by seed: answers come early.
+    """The rows of a table, those that have the recipe or are named, with their baselines; seed by seed, so that
+    answers come early.
 
     Device and processes are as `Devices` takes them; what is computed without training stays on the CPU.
     """
