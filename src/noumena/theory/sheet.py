@@ -33,7 +33,8 @@ class PairSheet(AbstractComputation):
         n: int = 2000,
         pictures: int = 24,
     ) -> None:
-        self.marginal, self.conditional, self.mixing = marginal, conditional, mixing
+        self.marginal, self.mixing = marginal, mixing
+        self.conditional = conditional.on(marginal.space) if conditional.space is None else conditional
         self.n = _checks.count("n", n, low=2)
         self.pictures = min(self.n, _checks.count("pictures", pictures))
         self.shape = tuple(getattr(mixing, "shape_out", None) or ())
