@@ -10,7 +10,9 @@ from typing import NamedTuple
 import pytest
 
 from noumena import conditionals, data, encoders, losses, marginals, metrics, mixings, pairs, spaces
+from noumena.data import augmentations
 from noumena.losses import scores
+from tests.contracts.augmentations import AugmentationContract
 from tests.contracts.conditionals import ConditionalContract
 from tests.contracts.data import ImageTableContract
 from tests.contracts.encoders import EncoderContract
@@ -43,6 +45,7 @@ FAMILIES = {
     "losses/scores": Family(scores, scores.AbstractScore, ScoreContract),
     "losses": Family(losses, losses.AbstractLoss, LossContract),
     "metrics": Family(metrics, metrics.AbstractMetric, MetricContract),
+    "data/augmentations": Family(augmentations, augmentations.AbstractAugmentation, AugmentationContract),
     "data": Family(data, data.AbstractImageTable, ImageTableContract),
     "pairs": Family(pairs, pairs.AbstractPairSource, PairSourceContract),
 }

@@ -19,7 +19,7 @@ ALLOWED = {
     **{name: BASIS | {"spaces"} for name in WORLD | LEARNER | READER},
     "theory": BASIS | {"spaces"} | WORLD | {"losses"},
     "data": BASIS | {"mixings.render"},
-    "diagnostics": BASIS | {"spaces"} | WORLD | {"losses", "theory", "metrics", "data.base"},
+    "diagnostics": BASIS | {"spaces"} | WORLD | {"losses", "theory", "metrics", "data"},
     "pairs": BASIS | {"spaces", "data"} | WORLD,
     "training": BASIS | {"pairs.base", "losses.base", "metrics.base"},
     "experiments": BASIS
@@ -30,7 +30,7 @@ ALLOWED = {
     | READER
     | {"theory", "diagnostics", "pairs", "training", "data"},
     "estimators": BASIS | LEARNER | {"pairs", "training"},
-    "bench": BASIS | {"spaces"} | WORLD | LEARNER | READER | {"theory", "diagnostics", "pairs", "training"},
+    "bench": BASIS | {"spaces"} | WORLD | LEARNER | READER | {"theory", "diagnostics", "pairs", "training", "data"},
     "report": BASIS | {"training.record"},
     "cli": {"experiments", "diagnostics", "data", "bench", "report", "", "__init__"},
     "__main__": {"cli"},

@@ -9,34 +9,42 @@ PUBLIC = {
     "noumena.spaces": "AbstractSpace Box Euclidean Product Sphere",
     "noumena.marginals": "AbstractMarginal GeneralizedNormal Product Uniform VonMisesFisher",
     "noumena.conditionals": "AbstractConditional Anisotropic FixedContent GeneralizedNormal Product VonMisesFisher",
-    "noumena.mixings": ("AbstractMixing CouplingFlow Identity InjectiveLinear InvertibleMLP Monomial Patches Spiral"),
+    "noumena.mixings": (
+        "AbstractMixing CouplingFlow Decoder Identity InjectiveLinear InvertibleMLP Monomial Patches Spiral"
+    ),
     "noumena.pairs": (
-        "AbstractNegatives AbstractPairSource Frames FromMarginal FromSupport Given GroupedSupport Harder Mixed "
-        "Nearest Processes Synthetic Temporal"
+        "AbstractNegatives AbstractPairSource Augmented Frames FromMarginal FromSupport Given GroupedSupport Harder "
+        "Images Mixed Nearest Processes Synthetic Temporal"
     ),
     "noumena.data": (
         "AbstractImageTable CIFAR10 CausalThreeDIdent FashionMNIST ImageNet InMemory KITTIMasks MNIST Mapped "
         "ThreeDIdent Walkers"
     ),
+    "noumena.data.augmentations": (
+        "AbstractAugmentation Augmented ColorJitter Compose CropAndFlip GaussianBlur Grayscale HorizontalFlip "
+        "LossIsNotEnough Normalize RandomErasing RandomResizedCrop Shuffled SimCLR Solarize VICReg"
+    ),
     "noumena.encoders": (
-        "AbstractEncoder AbstractHead BoxHead Free InverseLinear InversePatches InverseSpiral MLP ProductHead "
-        "SphereHead"
+        "AbstractEncoder AbstractHead AbstractImageEncoder BoxHead ConvNet Dropout Free GaussianHead ImageMLP "
+        "InverseLinear InversePatches InverseSpiral MLP ProductHead Projector ResNet SphereHead ViT Wrapped"
     ),
     "noumena.losses": (
-        "AbstractLoss AbstractScore AnisotropicScore CovarianceContrast Dot Drawn Ensemble Equal GroupMates "
-        "HardNegatives InBatch InfoNCE LossOutput Lp Regression TriCL Union infonce"
+        "AbstractDecoder AbstractLoss AbstractScore AnisotropicScore CovarianceContrast Dot Drawn Ensemble Equal "
+        "GroupMates HardNegatives ImageDecoder InBatch InfoNCE LossOutput Lp Regression SlowVAE TriCL Union VAE "
+        "VectorDecoder infonce"
     ),
     "noumena.metrics": (
-        "AbstractFittedMetric AbstractMetric AngleError BlockR2 CCAMCC LinearR2 MCC MetricResult "
-        "angle_error block_r2 cca_mcc linear_r2 mcc"
+        "AbstractFittedMetric AbstractMetric Accuracy AngleError BlockR2 CCAMCC LinearR2 MCC MetricResult "
+        "angle_error binary_readout block_r2 cca_mcc knn_accuracy linear_probe linear_r2 mcc sgd_probe"
     ),
     "noumena.diagnostics": (
-        "AbstractDiagnostic Diagnosis DomainClassifier FibreRadius LearnedPrecision LimitLoss Overlap Subject "
-        "TransportedMass diagnose"
+        "AbstractDiagnostic AugmentationReadout AugmentedDomain ConditionalShape Diagnosis DomainClassifier "
+        "FibreRadius KNNAccuracy LearnedPrecision LimitLoss LinearProbe Overlap SGDProbe Subject TransportedMass "
+        "diagnose"
     ),
     "noumena.theory": (
         "AbstractComputation Assumption AsymptoticLoss Attack Difference Evidence Expectation FibreRotation Floor "
-        "Fold Forget Head Learner Maps PrecisionSweep Recovery Representable Shrink Theorem Tilt Verdict "
+        "Fold Forget Head Learner Maps PairSheet PrecisionSweep Recovery Representable Shrink Theorem Tilt Verdict "
         "asymptotic_difference asymptotic_loss attack collapse_bound expectation loss_floor recovery shrink_slope "
         "temperature_slack transported_mass verdict"
     ),

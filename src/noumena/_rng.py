@@ -31,10 +31,11 @@ def streams(seed: int, device: str | torch.device = "cpu") -> Streams:
         raise ValueError(
             f"`device` must be one that torch knows, such as 'cpu' or 'cuda:0'; got {device!r}."
         ) from error
-    return Streams(*(_stream(seed, name, device) for name in Streams._fields))
+    return Streams(*(stream(seed, name, device) for name in Streams._fields))
 
 
-def _stream(seed: int, name: str, device: str | torch.device) -> torch.Generator:
+def stream(seed: int, name: str, device: str | torch.device) -> torch.Generator:
+    """A generator that seed and name decide together."""
     # Hashing keeps the streams of neighbouring seeds apart, which seed + offset would not.
     digest = hashlib.sha256(f"{seed}/{name}".encode()).digest()
     return torch.Generator(device=device).manual_seed(int.from_bytes(digest[:8], "big") >> 1)

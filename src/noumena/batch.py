@@ -45,6 +45,7 @@ class PairEmbeddings:
         h, h_pos: Embeddings of anchors and positives, (n, d).
         h_neg: Embeddings of drawn negatives, (m, d) shared or (n, m, d) private; None if there are none.
         z, z_pos: Latents; only for a loss that declares `uses_latents`.
+        x, x_pos: Observations; only for a loss that declares `uses_observations`.
         group_size, processes: See `PairBatch`.
     """
 
@@ -53,5 +54,7 @@ class PairEmbeddings:
     h_neg: Tensor | None = None
     z: Tensor | None = None
     z_pos: Tensor | None = None
+    x: Tensor | None = None
+    x_pos: Tensor | None = None
     group_size: int | None = None
     processes: int | None = None

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from torch import Tensor
+
 from . import _checks
 
 
@@ -37,7 +39,8 @@ class Curve:
 
 @dataclass(frozen=True)
 class Finding:
-    """Numbers by name, and curves by name."""
+    """Numbers by name, curves by name, and pictures by name: images (n, c, h, w) as bytes."""
 
     values: dict[str, float]
     curves: dict[str, Curve] = field(default_factory=dict)
+    pictures: dict[str, Tensor] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 import torch
 
-from noumena.bench import grouped, losses, measure
+from noumena.bench import augmentations, grouped, losses, measure
 
 
 def test_plain_and_ours_are_the_same_loss():
@@ -23,3 +23,10 @@ def _allocate(megabytes: int):
 def test_the_grouped_step_is_compared():
     (row,) = grouped.run(anchors_measured=2)
     assert row.ratio is not None and row.ratio > 1
+
+
+def test_augmentations_are_compared_with_kornias(generator):
+    whole, *parts = augmentations.run(batch=8, repeats=1)
+    assert whole.ratio is not None and len(parts) == 5
+    images = torch.rand(8, 3, 32, 32, generator=generator)
+    assert augmentations._seeded(augmentations._kornia(), images).shape == images.shape

@@ -1,7 +1,9 @@
 """Laws of every encoder."""
 
 import copy
+import math
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -110,9 +112,10 @@ class EncoderContract:
 
     def test_wrong_batches_are_refused(self, generator, unchecked_shapes):
         encoder, x = self.seeded(), self.observations(4, generator)
-        with pytest.raises(ValueError, match=rf"`x` must have the shape \(n, {encoder.dim_in}\); got \(4, "):
+        wanted = re.escape(f"`x` must have the shape (n, {', '.join(map(str, encoder.observation_shape))})")
+        with pytest.raises(ValueError, match=rf"{wanted}.*; got \(4, "):
             encoder(torch.cat([x, x], dim=1))
-        with pytest.raises(ValueError, match=rf"`x` must have the shape \(n, {encoder.dim_in}\); got "):
+        with pytest.raises(ValueError, match=rf"{wanted}.*; got "):
             encoder(x[0])
         with pytest.raises(TypeError, match="`x` must have the dtype of `encoder`, torch.float32; got torch.float64"):
             encoder(x.double())
@@ -120,6 +123,11 @@ class EncoderContract:
             encoder(x.long())
         with pytest.raises(TypeError, match="`x` must be a torch.Tensor, got `ndarray`"):
             encoder(x.numpy())
+
+    def test_observations_may_come_as_rows(self, generator):
+        encoder, x = self.used(generator), self.observations(5, generator, torch.float64)
+        assert math.prod(encoder.observation_shape) == encoder.dim_in
+        assert torch.equal(encoder(x.reshape(5, *encoder.observation_shape)), encoder(x.reshape(5, encoder.dim_in)))
 
     def test_a_generator_is_required(self, unchecked_shapes):
         with pytest.raises(TypeError, match="`generator` must be a torch.Generator, got `NoneType`"):

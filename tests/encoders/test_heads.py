@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from noumena.encoders import MLP, BoxHead, Free, ProductHead, SphereHead
+from noumena.encoders import MLP, BoxHead, Free, GaussianHead, ProductHead, SphereHead
 from noumena.encoders.heads import make_head
 from noumena.spaces import Box, Euclidean, Product, Sphere
 
@@ -154,3 +154,11 @@ def test_a_product_needs_heads_that_know_their_dimensions(unchecked_shapes):
         ProductHead([SphereHead()])
     with pytest.raises(TypeError, match="`heads` must be a `AbstractHead`, got `Sphere`"):
         ProductHead([Sphere(2)])
+
+
+def test_a_gaussian_head_keeps_the_means_for_evaluation(generator):
+    head, y = GaussianHead(6), torch.randn(4, 6, generator=generator)
+    assert torch.equal(head(y), y)
+    assert torch.equal(head.eval()(y), y[:, :3]) and head.space == Euclidean(3)
+    with pytest.raises(ValueError, match="`dim` must be even"):
+        GaussianHead(5)

@@ -63,6 +63,28 @@ class TestSpearman(MetricContract):
         return reference_mcc(z, h, fit, score, ranked=True)
 
 
+def test_noise_is_matched_and_not_counted():
+    """Against every matching of truth and noise together."""
+    differs = [_noise_is_matched(seed) for seed in range(10)]
+    assert any(differs)  # somewhere noise takes the better partner
+
+
+def _noise_is_matched(seed):
+    rng = np.random.default_rng(seed)
+    z, h = rng.standard_normal((40, 2)), rng.standard_normal((40, 4))
+    h[:, 2] += 0.4 * z[:, 0]
+    noise = np.random.default_rng([7, 3]).standard_normal((40, 2))
+    both = np.column_stack([z, noise])
+    table = [[reference_pearson(reference_ranks(a), reference_ranks(b)) for b in h.T] for a in both.T]
+    best = max(permutations(range(4)), key=lambda order: sum(abs(table[i][j]) for i, j in enumerate(order)))
+    expected = (abs(table[0][best[0]]) + abs(table[1][best[1]])) / 2
+    metric = MCC(correlation="spearman", noise=2, held_out=False, seed=7)
+    found = metric(z, h)
+    assert metric.name == "mcc_spearman_padded_in_sample" and abs(found.value - expected) < 1e-10
+    assert found.assignment is not None and tuple(found.assignment) == best[:2]
+    return abs(found.value - MCC(correlation="spearman", held_out=False)(z, h).value) > 1e-3
+
+
 @pytest.mark.parametrize("correlation", ["pearson", "spearman"])
 @pytest.mark.parametrize("held_out", [True, False])
 def test_independent_latents_do_not_score_one(correlation, held_out):

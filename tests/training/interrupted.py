@@ -9,7 +9,7 @@ import torch
 
 from noumena import streams
 from noumena.conditionals import Anisotropic, VonMisesFisher
-from noumena.encoders import MLP
+from noumena.encoders import MLP, ImageMLP
 from noumena.losses import AnisotropicScore, Dot, InfoNCE
 from noumena.marginals import Uniform
 from noumena.metrics import LinearR2
@@ -41,6 +41,8 @@ CASES = {
     "average": {"optimizer": Adam(1e-2), "ema": EMA(0.9)},
     "batch normalisation": {"optimizer": Adam(1e-2), "norm": "batch", "ema": EMA(0.9)},
     "learned precision": {"optimizer": Muon(rest=Adam(1e-2, rates={"loss": 4.0})), "learned": True},
+    "chunks": {"optimizer": Adam(1e-2), "norm": "batch", "chunk": 9},
+    "dropout in chunks": {"optimizer": Adam(1e-2), "images": True, "chunk": 9, "ema": EMA(0.9)},
     "bfloat16": {"optimizer": Adam(1e-2), "precision": "bf16"},
 }
 
@@ -80,7 +82,11 @@ class Run:
         learned = options.pop("learned", False)
         conditional = Anisotropic([8.0, 4.0, 4.0]) if learned else VonMisesFisher(10 / 3)
         source = Counting(Synthetic(Uniform(Sphere(3)), conditional, Spiral()), fatal, die)
-        self.encoder = MLP(3, 3, [8, 8, 8], norm=options.pop("norm", None), init="he", generator=rng.init)
+        norm = options.pop("norm", None)
+        if options.pop("images", False):
+            self.encoder = ImageMLP((1, 1, 3), 3, [8, 8], dropout=0.2, generator=rng.init)
+        else:
+            self.encoder = MLP(3, 3, [8, 8, 8], norm=norm, init="he", generator=rng.init)
         self.loss = InfoNCE(AnisotropicScore(1.0, 3) if learned else Dot(0.3))
         self.checkpoint = None if path is None else Checkpoint(path, seconds=seconds)
         self.records = train(

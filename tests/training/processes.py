@@ -63,6 +63,7 @@ CASES = {
     "muon": (DRAWN, learned, {"optimizer": Muon(0.05), "annealing": (), "batch_size": BatchGrowth(8, 23)}),
     "annealed": (WORLD, info_nce, {"optimizer": Adam(1e-2), "annealing": Annealing(1.0, 0.3), "ema": EMA(0.9)}),
     "groups": (GROUPS, mates, {"optimizer": SGD(0.1), "batch_size": BatchGrowth(12, 27, multiple=3)}),
+    "chunks": (DRAWN, learned, {"optimizer": SGD(0.1, momentum=0.9), "chunk": 7, "clip": 1.0}),
     "several losses": (UNEVEN, several, {"optimizer": SGD(0.01), "batch_size": 40}),
 }
 

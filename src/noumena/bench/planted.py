@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 
 import torch
-from scipy.special import betaincinv
 from torch import Tensor
 
 from .. import conditionals, marginals
+from .._binomial import clopper_pearson
 from ..conditionals import AbstractConditional
 from ..diagnostics import Diagnosis, diagnose
 from ..marginals import AbstractMarginal
@@ -103,9 +103,7 @@ class Rate:
     @property
     def interval(self) -> tuple[float, float]:
         """Exact, 95 %."""
-        low = float(betaincinv(self.hits, self.of - self.hits + 1, 0.025)) if self.hits else 0.0
-        high = float(betaincinv(self.hits + 1, self.of - self.hits, 0.975)) if self.hits < self.of else 1.0
-        return low, high
+        return clopper_pearson(self.hits, self.of)
 
     def to_dict(self) -> dict:
         return {**asdict(self), "rate": self.hits / self.of, "interval": list(self.interval)}

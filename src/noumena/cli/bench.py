@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from ..bench import diagnosis, grouped, losses, planted, samplers, scale
+from ..bench import augmentations, diagnosis, grouped, losses, planted, samplers, scale
 from ..bench.measure import Row
 from ..experiments.place import PLACES
 from .oracle import run_oracle
@@ -21,6 +21,7 @@ PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     "grouped": grouped.run,
     "scale": scale.run,
     "diagnose": diagnosis.run,
+    "augmentations": augmentations.run,
 }
 PLANTED, ORACLE = "planted", "oracle"  # rates rather than times
 WIDTH = 100

@@ -55,7 +55,7 @@ def _overview(name: str, found: list[Explanation]) -> Table:
     for one in found:
         verdict = one.verdict
         if verdict is None:
-            shown.add_row(one.row, one.recipe, "(computed, not trained)", "", "")
+            shown.add_row(one.row, one.recipe, f"({one.reason.split(':')[0]})", "", "")
             continue
         maps = str(verdict.maps) if verdict.speaks else f"? ({verdict.expected})"
         failing = ", ".join(each.name for each in verdict.violated)
@@ -90,6 +90,8 @@ def _show(console: Console, one: Explanation) -> None:
         mark, colour = MARKS[verdict.encoder.holds]
         shown.add_row(Text(mark, style=colour), Text("encoder"), Text(verdict.encoder.reason))
     console.print(shown)
+    if one.reason:
+        _line(console, f"note: {one.reason}")
     for label, texts in (
         ("repair", verdict.repairs),
         ("experiment, no proof", [f"{found.found} ({found.source})" for found in verdict.evidence]),

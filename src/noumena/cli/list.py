@@ -14,6 +14,8 @@ from ..experiments.spec import BASELINES, LOSS, RECIPES, Reported, Row, load_tab
 from ..experiments.spec import Table as TableFile
 
 TITLES = {"linear_r2_in_sample": "R²", "mcc_in_sample": "MCC", "angle_error": "angle", LOSS: "loss"}
+TITLES |= {"linear_r2": "R² held out", "mcc_spearman_padded_in_sample": "MCC of ranks", "knn_accuracy": "kNN"}
+TITLES |= {"linear_probe": "probe", "sgd_probe_best": "best probe"}
 MANY = 14  # rows of a table, beyond which those of a sweep share a line
 COMPUTED = "computed"  # a recipe that trains nothing
 VARIED = "varied"  # rows of one line have recipes of a cost that no range tells
@@ -47,7 +49,8 @@ def _overview(table: TableFile) -> Table:
     # A series has many means, which stand with the rows.
     reported = {number.metric for rows in lines if len(rows) == 1 for number in rows[0].reported}
     metrics = [metric for metric in TITLES if metric in reported]
-    shown = _table("row", *(TITLES[metric] for metric in metrics), *RECIPES)
+    recipes = [recipe for recipe in RECIPES if any(recipe in row.recipes for row in table.rows)]
+    shown = _table("row", *(TITLES[metric] for metric in metrics), *recipes)
     for rows in lines:
         first = rows[0]
         if len(rows) == 1:
@@ -55,7 +58,7 @@ def _overview(table: TableFile) -> Table:
             cells = [first.id, *(means.get(metric, "") for metric in metrics)]
         else:
             cells = [_series(rows), *("" for _ in metrics)]
-        shown.add_row(*cells, *(_budgets(rows, recipe) for recipe in RECIPES))
+        shown.add_row(*cells, *(_budgets(rows, recipe) for recipe in recipes))
     return shown
 
 

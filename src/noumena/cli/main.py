@@ -99,7 +99,9 @@ def run(
     seeds: Annotated[
         str | None, typer.Option(help="How many of the table's seeds (3), a range (100-104), or a list (1,7).")
     ] = None,
-    recipe: Annotated[str, typer.Option(help="fast (ours) or published (theirs, days long).")] = "fast",
+    recipe: Annotated[
+        str, typer.Option(help="fast (ours), published (theirs, days long), small (of images).")
+    ] = "fast",
     out: Annotated[str, typer.Option(help="Folder of the runs; finished ones are skipped, others resumed.")] = "runs",
     place: Annotated[str, typer.Option(help="local: one after another; workers: one process for each core.")] = "local",
     baselines: Annotated[bool, typer.Option(help="Run the rows' baselines too.")] = True,
@@ -197,7 +199,7 @@ def bench(
     parts: Annotated[
         list[str] | None,
         typer.Argument(
-            help="losses, samplers, grouped, scale, diagnose, planted, oracle; the first three if left out."
+            help="losses, samplers, grouped, scale, diagnose, augmentations, planted, oracle; by default the first 3."
         ),
     ] = None,
     threads: Annotated[

@@ -98,6 +98,8 @@ def _short(found: Sequence[Line]) -> list[Line]:
     row where nothing is published."""
     shown = []
     for line in found:
+        if line.factor is not None and line.published is None:
+            continue
         own = [one for one in found if one.row == line.row and one.recipe == line.recipe]
         published = [one.metric for one in own if one.published is not None]
         mine = [one for one in own if one.learner == line.learner and one.published is not None]

@@ -73,6 +73,8 @@ class CIFAR10(InMemory):
         cache: The folder of the cache, if not the user's; `noumena data fetch cifar10` fills it.
     """
 
+    shape = (3, SIDE, SIDE)
+
     def __init__(self, split: str = "train", *, cache: str | Path | None = None) -> None:
         names = SPLITS[_checks.choice("split", split, SPLITS)]
         records = np.concatenate([np.fromfile(CIFAR10_SET.path(name, cache), np.uint8) for name in names])

@@ -31,6 +31,9 @@ class KITTIMasks(AbstractImageTable):
         split: None for all sequences, "test" for every tenth, "train" for the others.
     """
 
+    shape = (1, SIDE, SIDE)
+    factor_names = FACTORS
+
     def __init__(self, path: str | Path, split: str | None = None) -> None:
         path = Path(path)
         masks, latents = _sequences(path)

@@ -77,6 +77,8 @@ class MNIST(InMemory):
         cache: The folder of the cache, if not the user's.
     """
 
+    shape = (1, 28, 28)
+
     def __init__(
         self, split: str = "train", *, folder: str | Path | None = None, cache: str | Path | None = None
     ) -> None:
@@ -94,6 +96,8 @@ class FashionMNIST(InMemory):
             `noumena data fetch fashion-mnist` takes and verifies them.
         cache: The folder of the cache, if not the user's.
     """
+
+    shape = (1, 28, 28)
 
     def __init__(
         self, split: str = "train", *, folder: str | Path | None = None, cache: str | Path | None = None

@@ -35,6 +35,8 @@ class ThreeDIdent(AbstractImageFiles):
         workers: Threads that read and decode; by default one for each core, up to eight.
     """
 
+    factor_names = FACTORS
+
     def __init__(self, root: str | Path, split: str | None = None, *, workers: int | None = None) -> None:
         self.root = Path(root) if split is None else Path(root) / split
         self.name, self.workers = f"3dident/{self.root.name}", threads(workers)
@@ -63,6 +65,8 @@ class CausalThreeDIdent(AbstractImageFiles):
         split: "train" or "test"; None if the layout is in `root` itself.
         workers: Threads that read and decode; by default one for each core, up to eight.
     """
+
+    factor_names = FACTORS
 
     def __init__(self, root: str | Path, split: str | None = "train", *, workers: int | None = None) -> None:
         self.root = Path(root) if split is None else Path(root) / CAUSAL_SPLITS.get(split, split)

@@ -37,6 +37,9 @@ class Walkers(AbstractImageTable):
         seed: Decides everything.
     """
 
+    shape = (1, SIDE, SIDE)
+    factor_names = FACTORS
+
     def __init__(self, sequences: int = 250, scale: float = 0.05, *, split: str = "train", seed: int = 0) -> None:
         _checks.count("sequences", sequences)
         _checks.positive("scale", scale)

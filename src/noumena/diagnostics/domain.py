@@ -5,15 +5,16 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from scipy.special import bdtrc, betaincinv
+from scipy.special import bdtrc
 from torch import Tensor
 
 from .. import _checks
+from .._binomial import clopper_pearson
 from ..finding import Curve, Finding
 from . import arrays
 from .arrays import Rows
 from .base import AbstractDiagnostic, Source, Subject
-from .reading import CONFIDENCE, Reading
+from .reading import Reading
 from .sample import Sample
 
 ROWS, WIDTH = 4000, 64
@@ -123,13 +124,6 @@ def read(sample: Sample, h: Rows, h_test: Rows) -> Reading:
         details={"rows": n},
         curves={"distance": Curve([j + 1.0 for j in range(len(shift))], distance.values.tolist(), *labels)},
     )
-
-
-def clopper_pearson(right: int, scored: int) -> tuple[float, float]:
-    """Exact interval of a probability."""
-    tail = (1 - CONFIDENCE) / 2
-    low = float(betaincinv(right, scored - right + 1, tail)) if right else 0.0
-    return low, float(betaincinv(right + 1, scored - right, 1 - tail)) if right < scored else 1.0
 
 
 def _some(name: str, rows: Rows, n: int, generator: torch.Generator) -> Tensor:

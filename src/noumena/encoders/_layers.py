@@ -41,6 +41,39 @@ def linear(
     return layer
 
 
+def convolution(
+    channels_in: int,
+    channels_out: int,
+    kernel: int | tuple[int, int],
+    *,
+    stride: int = 1,
+    padding: int = 0,
+    bias: bool = False,
+    fan: str = "fan_in",
+    generator: torch.Generator,
+) -> nn.Conv2d:
+    """A convolution on the generator's device: Kaiming normal for ReLU, biases 0.
+
+    `fan` counts what an output entry sees ("fan_in", which keeps the size of activations) or what an input entry
+    reaches ("fan_out", which keeps that of gradients, and is usual in residual networks).
+    """
+    layer = skip_init(
+        nn.Conv2d,
+        channels_in,
+        channels_out,
+        kernel,
+        stride=stride,
+        padding=padding,
+        bias=bias,
+        device=generator.device,
+    )
+    assert isinstance(layer, nn.Conv2d)
+    nn.init.kaiming_normal_(layer.weight, mode=fan, nonlinearity="relu", generator=generator)  # pyright: ignore[reportArgumentType]
+    if layer.bias is not None:
+        nn.init.zeros_(layer.bias)
+    return layer
+
+
 def stack(
     sizes: Sequence[int],
     *,
@@ -58,11 +91,12 @@ def stack(
     make = {"generator": generator, "init": init, "activation": activation, "slope": slope}
     layers: list[nn.Module] = []
     for dim_in, dim_out in zip(sizes[:-2], sizes[1:-1], strict=True):
-        layers += [linear(dim_in, dim_out, bias=bias, **make), _activation(activation, slope)]
+        layers += [linear(dim_in, dim_out, bias=bias, **make), activate(activation, slope)]
         if norm is not None:
             layers.append(nn.BatchNorm1d(dim_out, device=generator.device))
     return nn.Sequential(*layers, linear(*sizes[-2:], bias=bias and last_bias, **make))
 
 
-def _activation(name: str, slope: float) -> nn.Module:
+def activate(name: str, slope: float) -> nn.Module:
+    """The activation as a layer."""
     return {"leaky_relu": lambda: nn.LeakyReLU(slope), "relu": nn.ReLU, "tanh": nn.Tanh}[name]()

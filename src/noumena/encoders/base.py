@@ -33,8 +33,8 @@ class AbstractEncoder(nn.Module, ABC):
     Args:
         dim_in, dim_out: Coordinates of observations and of embeddings.
         head: How embeddings end: a head, a space (then radius or bounds are fixed to its own), or one of "free",
-            "sphere" (the unit sphere) and "box" (the published box, with learned bounds). A head that is handed
-            to two encoders is shared between them, with its learned values.
+            "sphere" (the unit sphere), "box" (the published box, with learned bounds) and "gaussian" (`GaussianHead`).
+            A head that is handed to two encoders is shared between them, with its learned values.
         generator: Source of the initial values.
     """
 
@@ -56,7 +56,7 @@ class AbstractEncoder(nn.Module, ABC):
 
     @property
     def observation_shape(self) -> tuple[int, ...]:
-        """The shape of one observation."""
+        """The shape of one observation, of `dim_in` entries; rows of that many are taken too, and reshaped."""
         return (self.dim_in,)
 
     @property
@@ -69,11 +69,13 @@ class AbstractEncoder(nn.Module, ABC):
 
     def _checked(self, x: Tensor) -> Tensor:
         _checks.floating("x", x)
-        if x.ndim == 0 or tuple(x.shape[1:]) != self.observation_shape:
-            wanted = ", ".join(map(str, ("n", *self.observation_shape)))
-            raise ValueError(f"`x` must have the shape ({wanted}); got {tuple(x.shape)}.")
+        shape = self.observation_shape
+        if x.ndim == 0 or tuple(x.shape[1:]) not in (shape, (self.dim_in,)):
+            wanted = f"({', '.join(map(str, ('n', *shape)))})"
+            flat = f", or (n, {self.dim_in})" if len(shape) > 1 else ""
+            raise ValueError(f"`x` must have the shape {wanted}{flat}; got {tuple(x.shape)}.")
         parameter = next(self.parameters(), None)
         # Under autocast the dtypes of a step are autocast's affair.
         if parameter is not None and not torch.is_autocast_enabled(parameter.device.type):
             _checks.same_kind("x", x, "encoder", parameter)
-        return x
+        return x.reshape(len(x), *shape)

@@ -44,7 +44,7 @@ class AbstractHead(nn.Module, ABC):
     def space(self) -> AbstractSpace:
         """Where the embeddings lie at the current values of radius or bounds."""
 
-    def forward(self, y: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+    def forward(self, y: Float[Tensor, "n d"]) -> Float[Tensor, "n e"]:
         return self._forward(_checks.rows("y", y, self.dim))
 
     @abstractmethod
@@ -197,14 +197,42 @@ class ProductHead(AbstractHead):
         return torch.cat([head(part) for head, part in zip(self.heads, parts, strict=True)], dim=-1)
 
 
+class GaussianHead(AbstractHead):
+    """A normal law for each observation: means and log-variances in training, the means alone in evaluation.
+
+    The encoder of a variational autoencoder (`VAE`, `SlowVAE`): its loss needs both, and whoever measures it wants the
+    means. The body gives the means first, then as many log-variances.
+
+    Args:
+        dim: Entries of what the body gives, an even number; half of them are coordinates in evaluation.
+    """
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.dim = _checks.count("dim", dim)
+        if dim % 2:
+            raise ValueError(f"`dim` must be even, for as many means as log-variances; got {dim}.")
+
+    @property
+    def space(self) -> Euclidean:
+        """Of the means."""
+        return Euclidean(self.known_dim // 2)
+
+    def _forward(self, y: Tensor) -> Tensor:
+        return y if self.training else y[:, : self.known_dim // 2]
+
+
 def make_head(head: AbstractHead | AbstractSpace | str, dim: int) -> AbstractHead:
     """The head of `dim` coordinates that `head` means: itself, one that ends in a space, or one by name."""
     if isinstance(head, str):
-        name = _checks.choice("head", head, ("free", "sphere", "box"))
-        head = BoxHead(dim) if name == "box" else SphereHead() if name == "sphere" else Free()
+        name = _checks.choice("head", head, ("free", "sphere", "box", "gaussian"))
+        if name in ("box", "gaussian"):
+            head = BoxHead(dim) if name == "box" else GaussianHead(dim)
+        else:
+            head = SphereHead() if name == "sphere" else Free()
     elif isinstance(head, AbstractSpace):
         head = _ending_in(head)
-    _checks.kind("head", head, AbstractHead, 'Pass a head, a space, or one of "free", "sphere" and "box".')
+    _checks.kind("head", head, AbstractHead, 'Pass a head, a space, or one of "free", "sphere", "box" and "gaussian".')
     return head.of_dim(dim)
 
 

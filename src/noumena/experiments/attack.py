@@ -37,6 +37,8 @@ def attack_row(row: Row, recipe: str, *, steps: int, seed: int) -> RowAttack:
     where = description.where
     if "compute" in description.sections:
         raise ValueError(f"{where}: nothing is trained here, so there is no loss to attack.")
+    if "data" in description.sections:
+        raise ValueError(f"{where}: the attack needs laws and a mixing; here there are images.")
     made = stand_in(description)
     loss, source = made.loss, made.source
     if not isinstance(loss, InfoNCE):

@@ -1,28 +1,32 @@
 """One row, one recipe and one seed -> what `training.train` and `training.evaluate` take."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import nn
 
-from .. import _checks
 from .._rng import Streams, streams
 from ..diagnostics import AbstractDiagnostic
 from ..losses.base import AbstractLoss
 from ..metrics.base import AbstractMetric
 from ..mixings.base import AbstractMixing
 from ..mixings.identity import Identity
-from ..pairs import Synthetic
+from ..pairs import Images, Synthetic
 from ..pairs.base import AbstractPairSource
 from ..spaces import AbstractSpace
 from ..theory.base import AbstractComputation
 from ..training import Evaluation, train
 from ._names import nearest
 from .description import Description
-from .resolve import Plan, resolve, resolve_stage, resolve_train
+from .resolve import Stored, resolve, resolve_stage, resolve_train
+from .sections import WORLD
 from .spec import LOSS, Row, Table
+from .stored import loaded, stand_in
+from .world import World, built
+
+PART = 250  # images that are encoded at a time where nothing is trained
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,34 +47,58 @@ class Experiment:
 
     Attributes:
         description: What it was built from.
-        space, mixing: Of the world, which `source` draws pairs from.
-        source, encoder, loss: For `train`; there is no loss where nothing is trained, as in the identity baseline.
-        training: The other arguments of `train`, or None.
+        space, mixing: Of the world, which `source` draws pairs from; None for images, which may have a space.
+        source, encoder, loss: For `train`; without a loss where there is nothing to train, as in the identity baseline.
+        training: The other arguments of `train`, or None where nothing is trained.
         before: How the encoder is trained first, where a recipe says `pretrain`.
-        test: Independent pairs of the world that scores are measured in, without negatives.
+        test: Independent pairs of the world that scores are measured in, without negatives; images as they are.
         metrics, evaluation: What to measure, and on how many fresh anchors.
+        evaluation_mode: Of the encoder meanwhile, "eval" or "train".
+        shape: Of one observation; images may come as rows all the same.
+        factors: Names of the factors of images, where they have any.
         diagnostics: What else to read once it is trained.
         streams: The generators of the seed.
     """
 
     description: Description
-    space: AbstractSpace
-    mixing: AbstractMixing
+    space: AbstractSpace | None
+    mixing: AbstractMixing | None
     source: AbstractPairSource
     encoder: nn.Module
     loss: AbstractLoss | None
     training: dict[str, Any] | None
     before: Stage | None
-    test: Synthetic
+    test: Synthetic | Images
     metrics: tuple[AbstractMetric, ...]
     evaluation: int
+    evaluation_mode: str
+    shape: tuple[int, ...]
+    factors: tuple[str, ...]
     diagnostics: tuple[AbstractDiagnostic, ...]
     streams: Streams
 
     @property
     def measure(self) -> Evaluation:
         """The metrics, ready for `train(measure=...)`."""
-        return Evaluation(self.test, self.metrics, self.evaluation, self.streams.eval)
+        return Evaluation(
+            self.test,
+            self.metrics,
+            self.evaluation,
+            self.streams.eval,
+            self.evaluation_mode,
+            self.part,
+            self.factors,
+        )
+
+    @property
+    def part(self) -> int | None:
+        """How many observations are encoded at a time where nothing is trained; None for vectors: all."""
+        return PART if self.images else None
+
+    @property
+    def images(self) -> bool:
+        """Whether observations are images."""
+        return len(self.shape) > 1
 
 
 def build(description: Description, seed: int, device: str | torch.device = "cpu") -> Experiment:
@@ -81,43 +109,26 @@ def build(description: Description, seed: int, device: str | torch.device = "cpu
     """
     if "compute" in description.sections:
         raise ValueError(f"{description.where}: this row is computed and not trained; use `build_computation`.")
-    return _assemble(description, resolve_all(description), seed, device, {})
+    made = _assemble(description, resolve_all(description), seed, device, {}, loaded)
+    if isinstance(made.test, Images) and made.metrics and made.evaluation > len(made.test):
+        raise ValueError(
+            f"{description.where}: `evaluation` must be at most the {len(made.test)} images of "
+            f"`{made.test.table.name}`, got {made.evaluation}."
+        )
+    return made
 
 
-def build_computation(description: Description, seed: int) -> AbstractComputation:
+def assemble(description: Description, seed: int) -> Experiment:
+    """The experiment on the CPU with black images where it has any: for what can be said without data."""
+    return _assemble(description, resolve_all(description), seed, "cpu", {}, stand_in)
+
+
+def build_computation(description: Description, seed: int, stored: Stored = loaded) -> AbstractComputation:
     """What a recipe with `compute` asks for, on the CPU; its mixing is that of the seed, as in `build`."""
     plans = resolve_all(description)
-    world = _World(description, plans, streams(seed), "cpu", {})
-    return _built(plans["compute"], AbstractComputation, space=world.space, mixing=world.mixing, **world.laws)
-
-
-class _World:
-    """Laws and mixing of a description; a mixing in `mixings` is taken, and one that is not is put there."""
-
-    def __init__(
-        self,
-        description: Description,
-        plans: Mapping[str, Any],
-        own: Streams,
-        device: str | torch.device,
-        mixings: dict[str, AbstractMixing],
-    ) -> None:
-        world_seed = description.sections.get("world_seed")
-        generator = own.world if world_seed is None else streams(world_seed, device).world
-        self.space = _built(plans["space"], AbstractSpace)
-        self.laws = {name: plans[name].build(space=self.space) for name in ("marginal", "conditional")}
-        key = repr((self.space.dim, description.canonical()["mixing"]))
-        if key not in mixings:
-            dim = self.space.dim
-            mixings[key] = _built(plans["mixing"], AbstractMixing, dim=dim, dim_in=dim, generator=generator)
-        self.mixing = mixings[key]
-
-    def source(self, plan: Plan) -> AbstractPairSource:
-        return _built(plan, AbstractPairSource, mixing=self.mixing, **self.laws)
-
-    def test(self, plans: Mapping[str, Plan]) -> Synthetic:
-        changed = {name: plan.build(space=self.space) for name, plan in plans.items()}
-        return Synthetic(**{**self.laws, **changed}, mixing=self.mixing)
+    world = World(description, plans, streams(seed), "cpu", {}, stored)
+    given = {"space": world.space, "mixing": world.mixing} if world.table is None else {"table": world.table}
+    return built(plans["compute"], AbstractComputation, stored, **given, **world.laws)
 
 
 def _assemble(
@@ -126,35 +137,43 @@ def _assemble(
     seed: int,
     device: str | torch.device,
     mixings: dict[str, AbstractMixing],
+    stored: Stored,
 ) -> Experiment:
     own = streams(seed, device)
-    world = _World(description, plans, own, device, mixings)
-    space, mixing = world.space, world.mixing
+    world = World(description, plans, own, device, mixings, stored)
     source = world.source(plans["pairs"])
-    metrics = tuple(_built(plan, AbstractMetric) for plan in plans["metrics"])
-    diagnostics = tuple(_built(plan, AbstractDiagnostic) for plan in plans["diagnostics"])
+    metrics = tuple(built(plan, AbstractMetric) for plan in plans["metrics"])
+    diagnostics = tuple(built(plan, AbstractDiagnostic, stored) for plan in plans["diagnostics"])
+    tested = world.tested
+    if metrics and tested is not None and tested.factors is None:
+        raise ValueError(
+            f"{description.where}: `metrics` compare embeddings with factors, and `{tested.name}` has none; leave them "
+            "out and name `diagnostics` such as `classes.LinearProbe`."
+        )
     names = [*(metric.name for metric in metrics), *(name for one in diagnostics for name in one.names)]
     if (asked := description.sections.get("milestones")) and asked["metric"] not in names:
         raise ValueError(f"{description.where}: no metric `{asked['metric']}` here; {nearest(asked['metric'], names)}")
     if len(set(names)) < len(names):
         raise ValueError(f"{description.where}: `metrics` and `diagnostics` must not name one twice, got {names}.")
 
-    encoder, loss, training, before = Identity(mixing.dim_out), None, None, None
+    encoder, loss, training, before = _identity(world), None, None, None
     if "encoder" in plans:
-        dims = {"dim": space.dim, "dim_in": mixing.dim_out, "dim_out": space.dim}
-        encoder = _built(plans["encoder"], nn.Module, **dims, generator=own.init).to(device)
-        given = {"dim": getattr(encoder, "dim_out", space.dim), "generator": own.init}
+        dims = world.dims
+        if isinstance(out := plans["encoder"].arguments.get("dim_out"), int):
+            dims["dim"] = out  # of the head
+        encoder = built(plans["encoder"], nn.Module, stored, **dims, generator=own.init).to(device)
+        given = {**world.dims, "dim": getattr(encoder, "dim_out", world.dim), "generator": own.init}
         given["gather"] = description.sections.get("processes", 1) > 1
-        loss = _built(plans["loss"], AbstractLoss, **given).to(device)
-        training = plans["train"]
+        loss = built(plans["loss"], AbstractLoss, stored, **given).to(device)
+        training = plans.get("train")
         if "pretrain" in plans:
             stage = plans["pretrain"]
-            first = _built(stage["loss"], AbstractLoss, **given).to(device)
+            first = built(stage["loss"], AbstractLoss, stored, **given).to(device)
             before = Stage(world.source(stage["pairs"]), first, stage["train"])
     return Experiment(
         description=description,
-        space=space,
-        mixing=mixing,
+        space=world.space,
+        mixing=world.mixing,
         source=source,
         encoder=encoder,
         loss=loss,
@@ -163,36 +182,60 @@ def _assemble(
         test=world.test(plans["test"]),
         metrics=metrics,
         evaluation=description.sections["evaluation"],
+        evaluation_mode=description.sections.get("evaluation_mode", "eval"),
+        shape=world.shape,
+        factors=() if tested is None or tested.factors is None else tuple(tested.factor_names),
         diagnostics=diagnostics,
         streams=own,
     )
 
 
+def _identity(world: World) -> nn.Module:
+    """Observations stand in for embeddings."""
+    return nn.Flatten() if len(world.shape) > 1 else Identity(*world.shape)
+
+
 def check(table: Table) -> None:
-    """Put every row together, so that whatever can be known to be wrong is known before anything runs."""
+    """Put every row together, so that whatever can be known to be wrong is known before anything runs.
+
+    No image is loaded: what is asked for is asked of a table of the same shape.
+    """
     mixings: dict[str, AbstractMixing] = {}
     for row in table.rows:
+        named: list[str] = []
         for recipe in row.recipes:
             for baseline in (None, *row.baselines_of(recipe)):
+                if baseline == "untrained":
+                    continue  # put together as the row itself
                 description = row.describe(recipe, baseline)
-                if "compute" in description.sections:
-                    names = build_computation(description, table.seeds[0]).names
-                else:
-                    made = _assemble(description, resolve_all(description), table.seeds[0], "cpu", mixings)
-                    _check_training(made)
-                    names = _names(made)
-                _check_reported(row, names)
+                plans = resolve_all(description)
+                try:
+                    names = _checked(description, plans, table.seeds[0], mixings)
+                except FileNotFoundError:
+                    # A reader wants a file that is not here; it says so when the row is run.
+                    names = [number.metric for numbers in (row.reported, *row.baselines.values()) for number in numbers]
+                named += names
                 if baseline is None:
                     _check_drawn(row, names)
+        _check_reported(row, named)
+
+
+def _checked(
+    description: Description, plans: Mapping[str, Any], seed: int, mixings: dict[str, AbstractMixing]
+) -> Sequence[str]:
+    """What a description measures, once it has been put together."""
+    if "compute" in description.sections:
+        return build_computation(description, seed, stand_in).names
+    made = _assemble(description, plans, seed, "cpu", mixings, stand_in)
+    _check_training(made)
+    return _names(made)
 
 
 def resolve_all(description: Description) -> dict[str, Any]:
     """The plan of each section; lists of plans for the readers, and the arguments of `train` as they are."""
     where, sections = description.where, description.sections
     plans: dict[str, Any] = {
-        key: resolve(sections[key], key, where)
-        for key in ("space", "marginal", "conditional", "mixing", "pairs", "encoder", "loss", "compute")
-        if key in sections
+        key: resolve(sections[key], key, where) for key in (*WORLD, "encoder", "loss", "compute") if key in sections
     }
     for key in ("metrics", "diagnostics"):
         plans[key] = [resolve(reader, key, where) for reader in sections.get(key, ())]
@@ -207,6 +250,7 @@ def resolve_all(description: Description) -> dict[str, Any]:
 def _names(made: Experiment) -> tuple[str, ...]:
     """Of the numbers that a run ends with, but for its loss."""
     names = [*(metric.name for metric in made.metrics), *(name for one in made.diagnostics for name in one.names)]
+    names += [f"{one.name}/{part}" for one in made.metrics for part in (*made.factors, *getattr(one, "blocks", ()))]
     return (*names, *milestones(made.description, [{}]))
 
 
@@ -237,7 +281,7 @@ def _check_training(made: Experiment) -> None:
             raise ValueError(f"{made.description.where}, `{name}`: {error}") from error
 
 
-def _check_reported(row: Row, names: tuple[str, ...]) -> None:
+def _check_reported(row: Row, names: Sequence[str]) -> None:
     for reported in (row.reported, *row.baselines.values()):
         for number in reported:
             if number.metric not in (*names, LOSS):
@@ -247,7 +291,7 @@ def _check_reported(row: Row, names: tuple[str, ...]) -> None:
                 )
 
 
-def _check_drawn(row: Row, names: tuple[str, ...]) -> None:
+def _check_drawn(row: Row, names: Sequence[str]) -> None:
     for panel in (row.sweep or {}).get("draw", ()):
         for metric in [panel] if isinstance(panel, str) else panel:
             if metric not in (*names, LOSS):
@@ -255,11 +299,3 @@ def _check_drawn(row: Row, names: tuple[str, ...]) -> None:
                     f"{row.table}, row `{row.id}`: `sweep.draw` asks for `{metric}`, which the row does not have; "
                     f"{nearest(metric, (*names, LOSS))}"
                 )
-
-
-def _built(plan: Plan, kind: type, **supplied: Any) -> Any:
-    made = plan.build(**supplied)
-    try:
-        return _checks.kind("kind", made, kind)
-    except TypeError as error:
-        raise ValueError(f"{plan.where}: {error}") from error

@@ -23,18 +23,22 @@ class Fit(NamedTuple):
     Attributes:
         fresh: Its `value` and standard `error` over fresh batches of the last size, the encoder in evaluation mode; for
             InfoNCE with the number of `negatives` of an anchor, since losses compare after subtracting its logarithm.
+            None for autoencoders, whose encoders give no law in that mode.
         floor: The Bayes-optimal `value` and `error` on the same draws, so that their difference, the gap, is known far
             better than either; None where no floor is known.
         no_floor: Why there is none.
     """
 
-    fresh: dict[str, float]
+    fresh: dict[str, float] | None
     floor: dict[str, float] | None
     no_floor: str | None
 
 
 def fit(experiment: Experiment) -> Fit:
     """Measure the loss on fresh pairs, beside its floor."""
+    if experiment.mixing is None:
+        why = "the laws of stored images are not known, or not those that they were looked up by."
+        return Fit(_fresh_loss(experiment), None, why)
     draws = experiment.streams.eval
     state = draws.get_state()
     fresh = _fresh_loss(experiment)
@@ -51,14 +55,18 @@ def fit(experiment: Experiment) -> Fit:
 
 
 @torch.no_grad()
-def _fresh_loss(experiment: Experiment) -> dict[str, float]:
+def _fresh_loss(experiment: Experiment) -> dict[str, float] | None:
     encoder, loss, n = experiment.encoder, experiment.loss, _batch_size(experiment)
     assert loss is not None
+    if loss.uses_observations:
+        return None
     encoder.eval()
     dtype = next(encoder.parameters()).dtype
     values, negatives = [], {}
     for _ in range(_batches(n)):
-        batch = experiment.source.draw(n, experiment.streams.eval, torch.float64)  # as a floor draws
+        # A floor draws in float64, from the same stream.
+        drawn = dtype if experiment.mixing is None else torch.float64
+        batch = experiment.source.draw(n, experiment.streams.eval, drawn)
         seen = embed(encoder, _cast(batch, dtype), loss)
         values.append(loss(seen).total.cpu().double())  # to the CPU first: not every device knows float64
         negatives = _negatives(loss, seen)

@@ -31,6 +31,7 @@ class Outcome:
         fresh_loss, floor: `value` and standard `error` on fresh batches; None where there is no loss or no known floor.
         no_floor: Why there is none, where something was trained.
         curves: What diagnostics and computations want looked at, as plain data by name.
+        factors: Names of the factors of images, where they have any: a score has a number for each.
     """
 
     table: str
@@ -50,6 +51,7 @@ class Outcome:
     floor: dict[str, float] | None = None
     no_floor: str | None = None
     curves: dict[str, dict[str, Any]] = field(default_factory=dict)
+    factors: list[str] = field(default_factory=list)
 
 
 def outcome(folder: Path) -> Outcome | None:
@@ -90,7 +92,7 @@ def write_outcome(folder: Path, found: Outcome) -> None:
 
 
 def write_sample(folder: Path, tensors: dict[str, Tensor]) -> None:
-    """Latents, observations and embeddings to look at."""
+    """Latents, observations and embeddings to look at, or pictures in their place."""
     from safetensors.torch import save
 
     # Copies: an identity mixing hands on the latents themselves, and the format refuses tensors that share memory.

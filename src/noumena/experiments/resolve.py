@@ -4,15 +4,17 @@ A short name is `module.Class` within the packages of its section; any other dot
 that a table can name a class of your own ("mypackage.laws.Mine"). There is no list of classes to keep.
 
 Resolving imports classes and checks arguments against their constructors; nothing is constructed until `build`.
+Tables of images may stand wherever a class takes one, in pairs and in diagnostics; `stored` says how they come about.
 """
 
 import inspect
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from ..data.base import AbstractImageTable
 from ._names import nearest
 
 PACKAGES = {
@@ -20,11 +22,12 @@ PACKAGES = {
     "marginal": ("marginals", "spaces"),
     "conditional": ("conditionals", "spaces"),
     "mixing": ("mixings",),
-    "pairs": ("pairs", "conditionals", "spaces"),
+    "data": ("data",),
+    "pairs": ("pairs", "conditionals", "spaces", "data.augmentations"),
     "encoder": ("encoders", "spaces"),
-    "loss": ("losses", "losses.scores"),
+    "loss": ("losses", "losses.scores", "encoders"),
     "metrics": ("metrics",),
-    "diagnostics": ("diagnostics", "losses.scores", "conditionals"),
+    "diagnostics": ("diagnostics", "data", "data.augmentations", "losses.scores", "conditionals", "mixings"),
     "compute": ("theory", "losses.scores", "losses", "pairs", "conditionals", "spaces"),
     "train": ("training",),
 }
@@ -34,9 +37,9 @@ SUPPLIED = {
     "marginal": ("space",),
     "conditional": ("space",),
     "mixing": ("dim", "dim_in", "generator"),
-    "pairs": ("marginal", "conditional", "mixing"),
-    "encoder": ("dim", "dim_in", "dim_out", "generator"),
-    "loss": ("dim", "generator", "gather"),
+    "pairs": ("table", "marginal", "conditional", "mixing", "generator"),
+    "encoder": ("dim", "dim_in", "dim_out", "shape", "generator"),
+    "loss": ("dim", "shape", "generator", "gather"),
     "compute": ("space", "marginal", "conditional", "mixing"),
 }
 
@@ -49,22 +52,35 @@ class Plan:
         target: A class.
         arguments: What the table gives; may hold further plans.
         takes: Which of the supplied arguments the target takes and the table leaves to the builder.
+        needs: Those of them that have no default.
         where: How errors call it.
     """
 
     target: type
     arguments: Mapping[str, Any]
     takes: tuple[str, ...]
+    needs: tuple[str, ...]
     where: str
 
-    def build(self, **supplied: Any) -> Any:
-        """The object. A constructor's own complaint is passed on, with the place in the table before it."""
-        arguments = {name: _built(value, supplied) for name, value in self.arguments.items()}
-        arguments |= {name: supplied[name] for name in self.takes}
+    def build(self, stored: "Stored | None" = None, /, **supplied: Any) -> Any:
+        """The object. A constructor's own complaint is passed on, with the place in the table before it.
+
+        `stored` makes tables of images from their plans; None constructs them anew. What the builder does not have is
+        left to its default.
+        """
+        if stored is not None and issubclass(self.target, AbstractImageTable):
+            return stored(self)
+        if missing := [f"`{name}`" for name in self.needs if name not in supplied]:
+            raise ValueError(f"{self.where}: needs {', '.join(missing)}, which this row does not have.")
+        arguments = {name: _built(value, stored, supplied) for name, value in self.arguments.items()}
+        arguments |= {name: supplied[name] for name in self.takes if name in supplied}
         try:
             return self.target(**arguments)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{self.where}: {error}") from error
+
+
+Stored = Callable[[Plan], AbstractImageTable]
 
 
 def resolve(given: Mapping[str, Any], section: str, where: str) -> Plan:
@@ -89,7 +105,7 @@ def resolve_train(given: Mapping[str, Any], where: str) -> dict[str, Any]:
     from ..training import options
 
     where = f"{where}, `train`"
-    given = {key: _built(_nested(value, "train", f"{where}.{key}", ()), {}) for key, value in given.items()}
+    given = {key: _built(_nested(value, "train", f"{where}.{key}", ()), None, {}) for key, value in given.items()}
     try:
         return options(given)
     except (TypeError, ValueError) as error:
@@ -119,7 +135,8 @@ def _resolved(given: Mapping[str, Any], section: str, where: str, supplied: tupl
     # The factors of a product have spaces of their own, so that the space is for the outermost class alone.
     inner = tuple(key for key in supplied if key != "space")
     arguments = {key: _nested(value, section, f"{where}.{key}", inner) for key, value in arguments.items()}
-    return Plan(target, arguments, takes, where)
+    needs = tuple(key for key in takes if parameters[key].default is inspect.Parameter.empty)
+    return Plan(target, arguments, takes, needs, where)
 
 
 def _nested(value: Any, section: str, where: str, supplied: tuple[str, ...]) -> Any:
@@ -132,13 +149,13 @@ def _nested(value: Any, section: str, where: str, supplied: tuple[str, ...]) -> 
     return value
 
 
-def _built(value: Any, supplied: Mapping[str, Any]) -> Any:
+def _built(value: Any, stored: Stored | None, supplied: Mapping[str, Any]) -> Any:
     if isinstance(value, Plan):
-        return value.build(**supplied)
+        return value.build(stored, **supplied)
     if isinstance(value, Mapping):
-        return {key: _built(inner, supplied) for key, inner in value.items()}
+        return {key: _built(inner, stored, supplied) for key, inner in value.items()}
     if isinstance(value, list):
-        return tuple(_built(inner, supplied) for inner in value)
+        return tuple(_built(inner, stored, supplied) for inner in value)
     return value
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from .. import __version__
 from .._rng import streams
@@ -19,6 +18,7 @@ from ..diagnostics import Subject
 from ..finding import Curve, Finding
 from ..training import Checkpoint, Devices, Record, disband, train
 from ..training.subnormals import flushed
+from ._names import nearest
 from .build import Experiment, build, build_computation, milestones
 from .description import Description
 from .divided import check_divided, divided, stages
@@ -35,6 +35,7 @@ from .folder import (
     write_outcome,
     write_sample,
 )
+from .sample import sample
 from .spec import Row, Table
 
 
@@ -120,8 +121,8 @@ def _work(fabric: Any, task: Task) -> Outcome | None:
 
 def _trained(task: Task, fabric: Any) -> Outcome | None:
     experiment = build(task.description, task.seed, fabric.device)
-    if experiment.loss is None:
-        return _outcome(task, metrics=experiment.measure(experiment.encoder))
+    if experiment.training is None:
+        return _untrained(task, experiment)
     kept_stages = _train(experiment, task.folder, fabric)
     disband()  # what is read now is the first process's alone, and must not wait for the others
     if not fabric.is_global_zero:
@@ -130,7 +131,7 @@ def _trained(task: Task, fabric: Any) -> Outcome | None:
     last = kept[-1]
     reached = milestones(description, [record.metrics for record in kept])
     finding = _read(experiment)
-    write_sample(task.folder, _sample(experiment))
+    write_sample(task.folder, sample(experiment))
     fitted = fit(experiment)
     return _outcome(
         task,
@@ -145,7 +146,18 @@ def _trained(task: Task, fabric: Any) -> Outcome | None:
         floor=fitted.floor,
         no_floor=fitted.no_floor,
         curves={name: curve.to_dict() for name, curve in finding.curves.items()},
+        factors=list(experiment.factors),
     )
+
+
+def _untrained(task: Task, experiment: Experiment) -> Outcome:
+    """What is measured of observations themselves, or of an encoder as it begins."""
+    metrics = experiment.measure(experiment.encoder)
+    if experiment.loss is None and experiment.mixing is not None:
+        return _outcome(task, metrics=metrics)  # diagnostics of laws speak of learners
+    finding = _read(experiment)
+    curves = {name: curve.to_dict() for name, curve in finding.curves.items()}
+    return _outcome(task, metrics=metrics | finding.values, curves=curves, factors=list(experiment.factors))
 
 
 def _train(experiment: Experiment, folder: Path, fabric: Any) -> list[list[Record]]:
@@ -184,21 +196,13 @@ def _read(experiment: Experiment) -> Finding:
     return Finding(values, curves)
 
 
-@torch.no_grad()
-def _sample(experiment: Experiment, n: int = 1024) -> dict[str, Tensor]:
-    """Latents, observations and embeddings of fresh anchors, for pictures."""
-    first = next(experiment.encoder.parameters())
-    batch = experiment.test.draw(n, experiment.streams.eval, first.dtype)
-    assert batch.z is not None
-    experiment.encoder.eval()
-    return {"z": batch.z.cpu(), "x": batch.x.cpu(), "h": experiment.encoder(batch.x).cpu()}
-
-
 def _computed(task: Task) -> Outcome:
     began, busy = time.perf_counter(), time.process_time()
     computation = build_computation(task.description, task.seed)
     finding = computation(streams(task.seed).eval)
     curves = {name: curve.to_dict() for name, curve in finding.curves.items()}
+    if finding.pictures:
+        write_sample(task.folder, finding.pictures)
     took = {"seconds": time.perf_counter() - began, "core_seconds": time.process_time() - busy}
     return _outcome(task, metrics=finding.values, curves=curves, **took)
 
@@ -261,12 +265,16 @@ def tasks(
     device: str = "cpu",
     processes: int = 1,
 ) -> list[Task]:
-    """The rows of a table (all, or those named) with their baselines, seed by seed, so that answers come early.
+    """The rows of a table, those that have the recipe or are named, with their baselines; seed by seed, so that
+    answers come early.
 
     Device and processes are as `Devices` takes them; what is computed without training stays on the CPU.
     """
     devices = Devices(device, processes)
-    chosen = [table.row(row) for row in rows] or list(table.rows)
+    chosen = [table.row(row) for row in rows] or [row for row in table.rows if recipe in row.recipes]
+    if not chosen:
+        known = dict.fromkeys(name for row in table.rows for name in row.recipes)
+        raise LookupError(f"{table.name}: no recipe `{recipe}`; {nearest(recipe, known)}")
     runs = []
     for row in chosen:
         for baseline in (None, *(row.baselines_of(recipe) if baselines else ())):
@@ -287,9 +295,25 @@ def check_tasks(chosen: Sequence[Task]) -> None:
     for task in chosen:
         _check_device(task)
     for task in {task.description.digest: task for task in chosen}.values():
+        _check_data(task)
         if task.device != "cpu":
             build(task.description, task.seed, task.device)
         check_divided(task.description, task.seed)
+
+
+def _check_data(task: Task) -> None:
+    """Tables of images must be there, and be what the row takes them for: `build.check` looks at neither."""
+    sections = task.description.sections
+    # Mixings that are drawn take long to draw, and need no file.
+    if sections.get("mixing", {}).get("kind", "").endswith("InvertibleMLP") or outcome(task.folder) is not None:
+        return
+    try:
+        if "compute" in sections:
+            build_computation(task.description, task.seed)
+        else:
+            build(task.description, task.seed)
+    except OSError as error:
+        raise FileNotFoundError(f"{task.description.where}: {error}") from error
 
 
 def _about(table: Table, row: Row, recipe: str) -> dict[str, Any]:

@@ -5,14 +5,22 @@ from typing import Any
 
 from . import _toml
 
-RECIPES = ("published", "fast")
-VARIANTS = ("supervised", "plain")  # sections of a recipe that change it into a baseline
+RECIPES = ("published", "fast", "small")
+VARIANTS = ("untrained", "supervised", "plain")  # sections of a recipe that change it into a baseline
 BASELINES = ("identity", *VARIANTS)
-WORLD = ("space", "marginal", "conditional", "mixing")
+EMPTY = ("identity", "untrained")  # baselines that say nothing but that they are wanted
+LAWS = ("space", "marginal", "conditional", "mixing")
+DATA = ("data", "pairs")  # in place of a mixing: images that exist already, and who is paired with whom
+WORLD = (*LAWS, *DATA)
 LEARNER = ("pairs", "encoder", "loss", "train")
 STAGE = ("pairs", "loss", "train")  # what a stage before the main one may say
 READERS = ("metrics", "diagnostics")
-SHARED = (*WORLD, *READERS, "world_seed", "evaluation", "test", "milestones", "sweep", "recipes", "baselines", "notes")
+MODES = ("eval", "train")
+SHARED = (
+    *(*WORLD, *READERS, "world_seed", "evaluation", "evaluation_mode", "test"),
+    *("milestones", "sweep", "recipes", "baselines", "notes"),
+)
+SMALL = (*WORLD, "diagnostics", "evaluation", "test")  # what the recipe `small` may replace of its row
 
 
 def row(where: str, given: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
@@ -32,10 +40,12 @@ def row(where: str, given: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str
     for key, low in (("evaluation", 1), ("world_seed", 0)):
         if key in given:
             _toml.count(where, key, given[key], low)
+    if given.get("evaluation_mode", "eval") not in MODES:
+        raise ValueError(f"{where}: `evaluation_mode` must be one of {MODES}, got {given['evaluation_mode']!r}.")
     if "test" in given:
         test = _toml.of_kind(where, "test", given["test"], dict)
-        _toml.known_keys(f"{where}, test", test, ("marginal", "conditional"))
-        checked["test"] = {key: component(f"{where}, test", key, law) for key, law in test.items()}
+        _toml.known_keys(f"{where}, test", test, ("marginal", "conditional", "data"))
+        checked["test"] = {key: component(f"{where}, test", key, one) for key, one in test.items()}
     if "milestones" in given:
         _milestones(f"{where}, milestones", given["milestones"])
     if "sweep" in given:
@@ -43,22 +53,48 @@ def row(where: str, given: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str
     if "recipes" in given:
         recipes = _toml.of_kind(where, "recipes", given["recipes"], dict)
         _toml.known_keys(f"{where}, recipes", recipes, RECIPES)
-        checked["recipes"] = {name: recipe(f"{where}, recipe `{name}`", one) for name, one in recipes.items()}
+        checked["recipes"] = {name: recipe(f"{where}, recipe `{name}`", name, one) for name, one in recipes.items()}
     if "baselines" in given:
         baselines = _toml.of_kind(where, "baselines", given["baselines"], dict)
         _toml.known_keys(f"{where}, baselines", baselines, BASELINES)
     return checked
 
 
-def recipe(where: str, given: Any) -> dict[str, Any]:
-    """How one learns: a learner, perhaps a stage before it and changes that make baselines; or a computation."""
-    checked = _part(where, given, (*LEARNER, "compute", "pretrain", *VARIANTS, "notes"))
+def recipe(where: str, name: str, given: Any) -> dict[str, Any]:
+    """How one learns: a learner, perhaps a stage before it and changes that make baselines; or a computation.
+
+    `small` may also have a `world`: what it replaces of the row's.
+    """
+    replaced = ("world",) if name == "small" else ()
+    checked = _part(where, given, (*LEARNER, "compute", "pretrain", *BASELINES, *replaced, "notes"))
     if "pretrain" in checked:
         checked["pretrain"] = _part(f"{where}, pretrain", checked["pretrain"], STAGE)
-    for variant in VARIANTS:
+    for variant in BASELINES:
         if variant in checked:
-            checked[variant] = _part(f"{where}, {variant}", checked[variant], LEARNER)
+            keys = () if variant in EMPTY else LEARNER
+            checked[variant] = _part(f"{where}, {variant}", checked[variant], keys)
+    if "world" in checked:
+        world = _toml.of_kind(where, "world", checked["world"], dict)
+        checked["world"] = row(f"{where}, world", world, SMALL)
     return checked
+
+
+def check_world(where: str, world: Mapping[str, Any]) -> None:
+    """Laws and a mixing, or data and pairs, perhaps with laws."""
+    if "data" not in world:
+        _toml.required_keys(where, world, LAWS)
+        if "pairs" in world:
+            raise ValueError(f"{where}: `pairs` of laws belong to the recipes; a row has them where it has `data`.")
+        if "data" in world.get("test", {}):
+            raise ValueError(f"{where}: `test.data` needs `data`.")
+        return
+    _toml.required_keys(where, world, ("pairs",))
+    if "mixing" in world:
+        raise ValueError(f"{where}: `mixing` must be left out where there are `data`: images exist already.")
+    if {"marginal", "conditional"} & world.keys():
+        _toml.required_keys(where, world, ("space", "marginal", "conditional"))
+    if set(world.get("test", {})) - {"data"}:
+        raise ValueError(f"{where}: `test` must name `data` alone where there are `data`.")
 
 
 def _part(where: str, given: Any, keys: tuple[str, ...]) -> dict[str, Any]:

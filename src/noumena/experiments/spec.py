@@ -14,10 +14,11 @@
 
 Rows that differ in a few values may be written together, as a `[[grid]]` (`grid.expand`).
 
-The world (`space`, `marginal`, `conditional`, `mixing`) and how it is read (`metrics`, `diagnostics`, `evaluation`,
-`test`, `milestones`) belong to the row; a recipe says only how one learns (`pairs`, `encoder`, `loss`, `train`,
-`pretrain`), or what is computed without learning (`compute`). So every recipe of a row is measured in the same world by
-the same metrics, by construction.
+The world (`space`, `marginal`, `conditional`, `mixing`, or `data` and `pairs`) and how it is read (`metrics`,
+`diagnostics`, `evaluation`, `test`, `milestones`) belong to the row; a recipe says only how one learns (`pairs`,
+`encoder`, `loss`, `train`, `pretrain`), or what is computed without learning (`compute`). So every recipe of a row is
+measured in the same world by the same metrics, by construction. The one exception is called `small`, for rows whose
+data or time are out of reach: it may replace parts of the world, in a section of that name, and says so in its notes.
 
 A row inherits `[base]` by `description.merge`; a recipe is base.recipes.NAME, then row.recipes.NAME. Notes add up.
 Everything is validated on loading, except that classes exist and take their arguments, which needs them imported:
@@ -35,7 +36,7 @@ from . import _toml, grid, sections
 from ._names import nearest
 from .description import Description, merge
 from .sections import BASELINES as BASELINES
-from .sections import LEARNER, SHARED, VARIANTS, WORLD
+from .sections import LEARNER, SHARED, WORLD
 from .sections import RECIPES as RECIPES
 
 TABLES = Path(__file__).parent / "tables"
@@ -70,13 +71,15 @@ class Row:
 
     Attributes:
         table, id, name: What it is called.
-        world: `space`, `marginal`, `conditional`, `mixing`, `metrics`, `evaluation` (fresh anchors that scores are
-            measured on) and perhaps `world_seed` (whose mixing all seeds share; by default each draws its own), `test`
-            (the laws that scores are measured under, where others than in training), `diagnostics` and `milestones`
+        world: `space`, `marginal`, `conditional`, `mixing`, or `data` and `pairs` with perhaps the first three;
+            `metrics`, `evaluation` (fresh anchors that scores are measured on) and perhaps `evaluation_mode` (of the
+            encoder meanwhile), `world_seed` (whose mixing all seeds share; by default each draws its own), `test` (the
+            laws or data that scores are measured under, where others than in training), `diagnostics` and `milestones`
             (levels of a metric whose first step is kept).
         recipes: By name: `pairs`, `encoder`, `loss`, `train`, perhaps `pretrain` (how the encoder is trained before),
-            and perhaps the changes to these that make a baseline: `supervised`, which is shown the latents, and
-            `plain`, InfoNCE where the recipe has another objective. Or `compute` alone: nothing is trained.
+            and perhaps the changes to these that make a baseline: `supervised`, which is shown the latents, `plain`,
+            InfoNCE where the recipe has another objective, and `untrained`, the encoder as it begins. Or `compute`
+            alone: nothing is trained. `small` may have a `world`, which is put over the row's.
         reported: Numbers of the row; `baselines` has those of its baselines, by name.
         notes, recipe_notes: Quirks of the published setting, and deviations from it.
         sweep: Where the row stands in a figure that varies one number: `name` and `value`, and perhaps `series`,
@@ -106,16 +109,29 @@ class Row:
         if "compute" in given:
             learner = {"compute": given["compute"]}
         elif baseline == "identity":
-            learner = {"pairs": _PAIRS}
+            learner = {"pairs": given["pairs"] if self._of_data else _PAIRS}
+        elif baseline == "untrained":
+            learner = {key: learner[key] for key in ("pairs", "encoder", "loss")}
         elif baseline is not None:
             learner = merge(learner, given[baseline])
             learner.pop("pretrain", None)  # a baseline learns in one stage
-        return Description(self.table, self.id, recipe, baseline, {**self.world, **learner})
+        return Description(self.table, self.id, recipe, baseline, {**self.world_of(recipe), **learner})
+
+    def world_of(self, recipe: str) -> dict[str, Any]:
+        """The row's, with what the recipe `small` replaces of it."""
+        return merge(self.world, self.recipes[recipe].get("world", {}))
 
     def baselines_of(self, recipe: str) -> tuple[str, ...]:
-        """What can stand beside the row under a recipe: the identity always, and what the recipe describes."""
+        """What can stand beside the row under a recipe: what the recipe describes, and the identity always, but for
+        images, which are too large for some readers: there the recipe says that it is wanted."""
         given = self.recipes[recipe]
-        return () if "compute" in given else ("identity", *(variant for variant in VARIANTS if variant in given))
+        if "compute" in given:
+            return ()
+        return tuple(name for name in BASELINES if name in given or (name == "identity" and not self._of_data))
+
+    @property
+    def _of_data(self) -> bool:
+        return "data" in self.world
 
     @property
     def _where(self) -> str:
@@ -205,24 +221,26 @@ def _row(table: str, place: str, given: Mapping[str, Any], base: Mapping[str, An
         )
     where = f"{table}, row `{id}`"
     merged = merge(base, sections.row(where, given, ("id", "name", "reported", *SHARED)))
-    _toml.required_keys(where, merged, (*WORLD, "recipes"))
-    recipes = {name: {"pairs": _PAIRS, **recipe} for name, recipe in merged["recipes"].items()}
-    for recipe in recipes.values():
-        recipe.pop("notes", None)
+    _toml.required_keys(where, merged, ("recipes",))
+    kept = ("metrics", "world_seed", "test", "diagnostics", "milestones", "evaluation_mode")
+    world = {key: merged[key] for key in (*WORLD, *kept) if key in merged}
+    sections.check_world(where, world)
+    recipes = {
+        name: _recipe(f"{where}, recipe `{name}`", recipe, world, _notes(*_parts(name, base, given)))
+        for name, recipe in merged["recipes"].items()
+    }
     trained = [name for name, recipe in recipes.items() if "compute" not in recipe]
-    if trained:
+    if trained and not ("data" in world and "diagnostics" in world):
         _toml.required_keys(where, merged, ("metrics",))
     baselines = {name: _reported(where, numbers) for name, numbers in merged.get("baselines", {}).items()}
     for name in trained:
         here, recipe = f"{where}, recipe `{name}`", recipes[name]
         _toml.required_keys(here, recipe, LEARNER)
         _toml.required_keys(f"{here}, train", recipe["train"], _TRAIN)
-        _toml.required_keys(here, recipe, baselines.keys() - {"identity"})
+        _toml.required_keys(here, recipe, baselines.keys() - {*sections.EMPTY})
         if "pretrain" in recipe:
             stage = recipe["pretrain"] = merge({key: recipe[key] for key in sections.STAGE}, recipe["pretrain"])
             _toml.required_keys(f"{here}, pretrain, train", stage["train"], _TRAIN)
-    kept = ("metrics", "world_seed", "test", "diagnostics", "milestones")
-    world = {key: merged[key] for key in (*WORLD, *kept) if key in merged}
     if "sweep" in merged:
         _toml.required_keys(f"{where}, sweep", merged["sweep"], ("name", "value"))
     world |= {"metrics": world.get("metrics", []), "evaluation": merged.get("evaluation", 4096)}
@@ -235,9 +253,7 @@ def _row(table: str, place: str, given: Mapping[str, Any], base: Mapping[str, An
         reported=_reported(where, given.get("reported", [])),
         baselines=baselines,
         notes=_notes(base, given),
-        recipe_notes={
-            name: _notes(*(part.get("recipes", {}).get(name, {}) for part in (base, given))) for name in recipes
-        },
+        recipe_notes={name: _notes(*_parts(name, base, given)) for name in recipes},
         sweep=merged.get("sweep"),
     )
 
@@ -259,6 +275,28 @@ def _reported(where: str, numbers: Any) -> tuple[Reported, ...]:
             )
         )
     return tuple(reported)
+
+
+def _recipe(where: str, given: Mapping[str, Any], world: Mapping[str, Any], notes: tuple[str, ...]) -> dict[str, Any]:
+    """With the pairs that it has where it says none: those of its world, or of the laws of one."""
+    recipe = {key: value for key, value in given.items() if key != "notes"}
+    if "world" in recipe:
+        if not notes:
+            raise ValueError(f"{where}: `notes` must say what `world` replaces.")
+        world = merge(world, recipe["world"])
+        sections.check_world(f"{where}, world", world)
+    if "data" not in world:
+        return {"pairs": _PAIRS, **recipe}
+    stages = {"pairs": recipe.get("pairs", {}), "pretrain.pairs": recipe.get("pretrain", {}).get("pairs", {})}
+    for key, pairs in stages.items():
+        if "kind" in pairs:
+            raise ValueError(f"{where}: `{key}` must leave out `kind`: the row says who is paired with whom.")
+    return {**recipe, "pairs": merge(world["pairs"], stages["pairs"])}
+
+
+def _parts(recipe: str, base: Mapping[str, Any], row: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """What the base and the row say of a recipe."""
+    return tuple(part.get("recipes", {}).get(recipe, {}) for part in (base, row))
 
 
 def _notes(*parts: Mapping[str, Any]) -> tuple[str, ...]:

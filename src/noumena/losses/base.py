@@ -32,11 +32,13 @@ class AbstractLoss(nn.Module, ABC):
 
     Attributes:
         uses_latents: Whether the loss needs `z` in its embeddings: true for supervised losses alone.
+        uses_observations: Whether the loss needs `x` and `x_pos`: true for losses that rebuild them.
         gather: Whether `total` is of the batches of all processes, as `LossOutput` says; several processes train with
             such losses alone.
     """
 
     uses_latents: bool = False
+    uses_observations: bool = False
     gather: bool = False
 
     @abstractmethod

@@ -50,6 +50,7 @@ class Ensemble(AbstractLoss):
         self.weights = [_checks.positive(f"weights[{i}]", weight) for i, weight in enumerate(weights)]
         self.coordinates = [None if chosen is None else _indices(i, chosen) for i, chosen in enumerate(coordinates)]
         self.uses_latents = any(loss.uses_latents for loss in losses)
+        self.uses_observations = any(loss.uses_observations for loss in losses)
         self.gather = all(loss.gather for loss in losses)
 
     def forward(self, embeddings: PairEmbeddings | Sequence[PairEmbeddings]) -> LossOutput:

@@ -13,3 +13,8 @@ from .correlation import MCC as MCC
 from .correlation import mcc as mcc
 from .linear import LinearR2 as LinearR2
 from .linear import linear_r2 as linear_r2
+from .readout import Accuracy as Accuracy
+from .readout import binary_readout as binary_readout
+from .readout import knn_accuracy as knn_accuracy
+from .readout import linear_probe as linear_probe
+from .readout import sgd_probe as sgd_probe

@@ -1,6 +1,7 @@
 """g: latents -> observations, frozen."""
 
 from .base import AbstractMixing as AbstractMixing
+from .decoder import Decoder as Decoder
 from .flow import CouplingFlow as CouplingFlow
 from .identity import Identity as Identity
 from .linear import InjectiveLinear as InjectiveLinear

@@ -19,12 +19,15 @@ class AbstractMixing(nn.Module, ABC):
         dim_in, dim_out: Coordinates of latents and of observations.
         invertible: Whether `inverse` exists (analytic or numerical), on the image of the mixing.
         smooth: Whether the map is continuous everywhere.
+        shape_out: Of an observation that is an image, (channels, height, width); observations are rows all the same,
+            of `dim_out` entries, and encoders of images reshape them. None for vectors.
     """
 
     dim_in: int
     dim_out: int
     invertible: bool = True
     smooth: bool = True
+    shape_out: tuple[int, int, int] | None = None
 
     def forward(self, z: Float[Tensor, "n d"]) -> Float[Tensor, "n x"]:
         return self._forward(_checks.matrix("z", z, self.dim_in))

@@ -1,9 +1,11 @@
 """Who is paired with whom, and what else is drawn."""
 
+from .augmented import Augmented as Augmented
 from .base import AbstractPairSource as AbstractPairSource
 from .frames import Frames as Frames
 from .given import Given as Given
 from .grouped import GroupedSupport as GroupedSupport
+from .images import Images as Images
 from .nearest import Nearest as Nearest
 from .negatives import AbstractNegatives as AbstractNegatives
 from .negatives import FromMarginal as FromMarginal

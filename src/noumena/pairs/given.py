@@ -48,7 +48,7 @@ class Given(AbstractPairSource):
         if len(x) == 0:
             raise ValueError("`x` must have at least one row, got none.")
         self.x, self.x_pos, self.z, self.z_pos = x, x_pos, z, z_pos
-        self.among = None if among is None else _places(among, len(x))
+        self.among = None if among is None else places(among, len(x))
 
     def __len__(self) -> int:
         """The number of pairs that may be drawn."""
@@ -67,7 +67,8 @@ class Given(AbstractPairSource):
         )
 
 
-def _places(among: np.ndarray, rows: int) -> Tensor:
+def places(among: np.ndarray, rows: int) -> Tensor:
+    """Row numbers below `rows`, checked to be distinct."""
     _checks.kind("among", among, np.ndarray, "numpy.asarray converts lists.")
     if among.ndim != 1 or len(among) == 0 or among.dtype.kind not in "iu":
         raise ValueError(

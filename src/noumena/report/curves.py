@@ -40,8 +40,7 @@ def score_panel(learners: Mapping[str, Sequence[Run]], published: Mapping[str, f
         learners: Runs by the name of their learner; the first is drawn with full lines.
         published: By metric.
     """
-    measured = [set(record.metrics) for runs in learners.values() for run in runs for record in run.records()]
-    metrics = _once(sorted(set.intersection(*measured))) if measured else []
+    metrics = scores(learners)
 
     def paint(ax: Any) -> None:
         steps: list[int] = []
@@ -72,6 +71,15 @@ def score_panel(learners: Mapping[str, Sequence[Run]], published: Mapping[str, f
             ax.legend()
 
     return paint
+
+
+def scores(learners: Mapping[str, Sequence[Run]]) -> list[str]:
+    """What every record of every learner has measured, but for scores of single factors."""
+    every = [run for runs in learners.values() for run in runs]
+    measured = [set(record.metrics) for run in every for record in run.records()]
+    factors = {factor for run in every for factor in run.outcome.get("factors") or ()}
+    common = sorted(set.intersection(*measured)) if measured else []
+    return _once([metric for metric in common if metric.partition("/")[2] not in factors])
 
 
 def distance(metric: str, value: float) -> float:

@@ -37,7 +37,8 @@ class Run:
         return _records(self.folder / f"{stage}records.jsonl")
 
     def sample(self) -> dict[str, np.ndarray]:
-        """Latents `z`, observations `x` and embeddings `h` of fresh anchors; empty where there are none."""
+        """Latents `z`, observations `x` and embeddings `h` of fresh anchors, and `anchors` and `positives` as bytes for
+        images: those of them that there are."""
         path = self.folder / "sample.safetensors"
         if not path.is_file():
             return {}

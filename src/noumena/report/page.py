@@ -6,6 +6,7 @@ from pathlib import Path
 
 from .. import _files
 from . import figure
+from .factors import factor_table
 from .listing import listing
 from .load import Run, Unfinished
 from .markup import Markup, element, join
@@ -75,7 +76,7 @@ def _table(name: str, runs: list[Run], every_row: bool) -> Markup:
     parts = [element("h2", name)]
     if about:
         parts.append(element("p", f"{about['title']}. {about['source']}."))
-    parts.append(listing(lines(runs), names))
+    parts.append(listing([line for line in lines(runs) if line.factor is None], names))
     parts += [
         element("p", f"{where}: several versions of the code in one row, {', '.join(codes)}.", class_="note")
         for where, codes in code_versions(runs).items()
@@ -109,6 +110,8 @@ def _row(runs: list[Run], drawn: bool) -> Markup:
     if outcome.get("no_floor"):
         notes.append(f"The loss has no known floor: {outcome['no_floor']}")
     parts.append(_notes(notes))
+    if scores := factor_table(learners):
+        parts.append(scores)
     if drawn and figure.available():
         parts.append(element("div", *row_pictures(learners), class_="pictures"))
     settings = {learner: members[0].sections for learner, members in learners.items()}

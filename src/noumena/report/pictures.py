@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from .align import align
-from .curves import curve_panels, learned_panels, loss_panel, score_panel, true_precision
+from .curves import curve_panels, learned_panels, loss_panel, score_panel, scores, true_precision
+from .factors import factor_panels
 from .figure import draw
 from .load import Run
 from .markup import Markup, element, join
@@ -11,6 +12,7 @@ from .scatter import MOST, scatter_panels
 from .spheres import ball_panels, balls, data
 from .sweep import sweep_panels
 from .table import primary
+from .thumbnails import pair_panels
 
 CURVES = 9  # panels of a diagnostic's curves
 ORTHOGONAL = "the best rotation or reflection"
@@ -27,8 +29,14 @@ def row_pictures(learners: Mapping[str, Sequence[Run]]) -> list[Markup]:
     trained = {learner: members for learner, members in learners.items() if members[0].records()}
     made = [_learning(row, trained)] if trained else []
     sample = runs[0].sample()
-    if sample:
+    if "anchors" in sample:
+        made.append(_seen(f"{row} ({name})", runs[0]))
+    if "z" in sample:
         made += _recovered(f"{row} ({name})", runs[0])
+    if panels := factor_panels(runs):
+        alt = f"{row}: scores of single factors over steps"
+        caption = f"How well each factor is found over the steps of seed {runs[0].outcome['seed']}."
+        made.append(_figure(draw(panels, alt, size=(4.2, 2.6), margins=(0.55, 1.3, 0.45, 0.25)), caption))
     if learned := learned_panels(runs):
         dashed = "; true precisions are dashed" if true_precision(runs[0].sections) else ""
         caption = f"Learned values over the steps of seed {runs[0].outcome['seed']}{dashed}."
@@ -47,11 +55,21 @@ def _learning(row: str, trained: Mapping[str, Sequence[Run]]) -> Markup:
     for members in trained.values():
         published = published or {one["metric"]: one["mean"] for one in members[0].description["reported"]}
     panels = [loss_panel(members, learner) for learner, members in trained.items()]
-    panels.append(score_panel(trained, published))
+    if scores(trained):
+        panels.append(score_panel(trained, published))
     seeds = ", ".join(str(run.outcome["seed"]) for run in next(iter(trained.values())))
     hollow = " Hollow: the published score." if published else ""
-    caption = f"Loss and distance of scores from perfect over steps; a line for each seed ({seeds}).{hollow}"
+    what = "Loss and distance of scores from perfect" if scores(trained) else "Loss"
+    caption = f"{what} over steps; a line for each seed ({seeds}).{hollow}"
     return _figure(draw(panels, f"{row}: loss and scores over steps, by learner", columns=4), caption)
+
+
+def _seen(name: str, run: Run) -> Markup:
+    sample = run.sample()
+    panels = pair_panels(sample["anchors"], sample["positives"])
+    caption = f"Pairs of seed {run.outcome['seed']}: anchors above, their positives below."
+    alt = f"{name}: pairs of images"
+    return _figure(draw(panels, alt, columns=1, size=(7.2, 1.3), margins=(0.05, 0.05, 0.05, 0.05)), caption)
 
 
 def _recovered(name: str, run: Run) -> list[Markup]:
@@ -66,14 +84,14 @@ def _recovered(name: str, run: Run) -> list[Markup]:
             f"(fitted on the {len(z)} points shown). Titles give the share of variance explained.{first}"
         )
         picture = draw(
-            scatter_panels(z, aligned),
+            scatter_panels(z, aligned, run.outcome.get("factors") or ()),
             f"{name}: true against recovered coordinates",
             columns=5,
             size=(1.7, 1.9),
             margins=(0.1, 0.1, 0.25, 0.25),
         )
         made.append(_figure(picture, caption))
-    if shown := balls(sample):
+    if "x" in sample and (shown := balls(sample)):
         seen = [ball.title for ball in shown]
         where = "" if "observations" in seen else f" Observations have {sample['x'].shape[1]} coordinates: not drawn."
         caption = (

@@ -1,5 +1,6 @@
 """True against recovered, a panel for each coordinate."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,20 @@ from .figure import COLOURS, Panel
 MOST = 10  # coordinates drawn
 
 
-def scatter_panels(z: np.ndarray, aligned: Aligned) -> list[Panel]:
-    """Latents `z` (n, d) across, aligned embeddings upwards; the title says how much of the variance is explained."""
-    return [_panel(i, z[:, i], aligned.h[:, i]) for i in range(min(MOST, z.shape[1]))]
+def scatter_panels(z: np.ndarray, aligned: Aligned, names: Sequence[str] = ()) -> list[Panel]:
+    """Latents `z` (n, d) across, aligned embeddings upwards; the title says how much of the variance is explained.
+
+    Latents without names are z1, z2 and so on.
+    """
+    named = names or [f"z{i + 1}" for i in range(z.shape[1])]
+    return [_panel(named[i], z[:, i], aligned.h[:, i]) for i in range(min(MOST, z.shape[1]))]
 
 
-def _panel(index: int, true: np.ndarray, recovered: np.ndarray) -> Panel:
+def _panel(name: str, true: np.ndarray, recovered: np.ndarray) -> Panel:
     def paint(ax: Any) -> None:
         low, high = true.min(), true.max()
         ax.plot([low, high], [low, high], color=COLOURS[5], linewidth=0.8)
-        ax.set_title(f"z{index + 1}: {explained(true, recovered):.4f}")
+        ax.set_title(f"{name}: {explained(true, recovered):.4f}")
         ax.set_xticks([low, high], [f"{low:.1f}", f"{high:.1f}"])
         ax.set_yticks([])
         if np.isfinite(recovered).all():

@@ -28,6 +28,7 @@ class Line:
         seconds, core_seconds: Mean training time of a seed, and mean processor time, which does not depend on what else
             the machine was doing.
         code: Versions of the package that made them.
+        factor: Which factor of images the number is of; None for all together.
     """
 
     table: str
@@ -47,6 +48,7 @@ class Line:
     seconds: float
     core_seconds: float
     code: tuple[str, ...]
+    factor: str | None
 
     @property
     def difference(self) -> float | None:
@@ -111,6 +113,7 @@ def _line(
         seconds=statistics.fmean(run.outcome["seconds"] for run in members),
         core_seconds=statistics.fmean(run.outcome["core_seconds"] for run in members),
         code=tuple(sorted({run.outcome["code"] for run in members})),
+        factor=next((one for one in members[0].outcome.get("factors") or () if metric.endswith(f"/{one}")), None),
         **{"floor": None, "gap": None, **rest},
     )
 

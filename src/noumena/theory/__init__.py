@@ -17,6 +17,7 @@ from .maps import Shrink as Shrink
 from .precision_sweep import PrecisionSweep as PrecisionSweep
 from .recovery import Recovery as Recovery
 from .recovery import recovery as recovery
+from .sheet import PairSheet as PairSheet
 from .shrink import shrink_slope as shrink_slope
 from .temperature import Tilt as Tilt
 from .temperature import temperature_slack as temperature_slack

@@ -11,7 +11,7 @@ from .devices import Alone as Alone
 from .devices import Devices as Devices
 from .divergence import Diverged as Diverged
 from .ema import EMA as EMA
-from .engine import embed as embed
+from .embedding import embed as embed
 from .engine import train as train
 from .evaluate import Evaluation as Evaluation
 from .evaluate import evaluate as evaluate

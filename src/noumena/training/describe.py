@@ -12,7 +12,7 @@ from .target import Target
 
 OPTIMIZERS: dict[str, type[AbstractOptimizer]] = {kind.__name__: kind for kind in (Adam, AdamW, Muon, SGD)}
 PARTS = {"schedule": Schedule, "annealing": Annealing, "batch_size": BatchGrowth, "ema": EMA, "until": Target}
-NUMBERS = ("steps", "clip", "precision", "every")
+NUMBERS = ("steps", "clip", "precision", "chunk", "every")
 
 
 def options(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def options(table: Mapping[str, Any]) -> dict[str, Any]:
         ema        = { decay = 0.999 }
         until      = { metric = "linear_r2", at_least = 0.999 }
 
-    `clip`, `precision` and `every` are what `train` says. Values that are objects already are left as they are.
+    `clip`, `precision`, `chunk` and `every` are what `train` says. Values that are objects already are left alone.
     """
     _checks.kind("table", table, Mapping)
     return {_checks.choice("train", name, (*NUMBERS, "optimizer", *PARTS)): _part(name, table[name]) for name in table}

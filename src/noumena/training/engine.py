@@ -3,19 +3,21 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
 
 from .. import _checks
-from ..batch import PairBatch, PairEmbeddings
 from ..losses.base import AbstractLoss
 from ..pairs.base import AbstractPairSource
 from .checkpoint import Checkpoint
+from .chunks import Chunks
 from .describe import to_table
 from .divergence import check_embeddings, check_loss, check_parameters
 from .ema import EMA, Averaged
+from .embedding import embed
 from .optim import AbstractOptimizer
 from .record import Record
 from .schedules import Annealing, BatchGrowth, Schedule
@@ -38,6 +40,7 @@ def train(
     ema: EMA | None = None,
     clip: float | None = None,
     precision: str = "full",
+    chunk: int | None = None,
     every: int = 100,
     measure: Callable[[nn.Module], Mapping[str, float]] | None = None,
     until: Target | None = None,
@@ -66,6 +69,8 @@ def train(
         ema: Measure, and end with, an average of the encoder.
         clip: Largest norm of the gradient of everything that is trained; longer ones are shortened to it.
         precision: "full", or "bf16" for matrix products in bfloat16 (autocast); losses stay in float32.
+        chunk: The most observations that are encoded at once: the gradient of the whole batch in the memory of a
+            chunk, for one more forward pass; see `Chunks` for what batch statistics make of it. None for the batch.
         every: Steps between records.
         measure: Called for each record with the encoder as it then stands; returns named numbers. `Evaluation` is one.
         until: Ends the run at the first record that is good enough; needs `measure`.
@@ -94,6 +99,7 @@ def train(
         ema=ema,
         clip=clip,
         precision=precision,
+        chunk=chunk,
         every=every,
         until=until,
     )
@@ -133,6 +139,7 @@ class Plan:
     ema: EMA | None
     clip: float | None
     precision: str
+    chunk: int | None
     every: int
     until: Target | None
 
@@ -148,6 +155,8 @@ class Plan:
         if self.clip is not None:
             _checks.positive("clip", self.clip)
         _checks.choice("precision", self.precision, ("full", "bf16"))
+        if self.chunk is not None:
+            _checks.count("chunk", self.chunk)
         _checks.count("every", self.every)
 
     def pairs(self, step: int) -> int:
@@ -254,10 +263,15 @@ def _step(
     encoder, loss, step = state.encoder, state.loss, state.step + 1
     first = next(encoder.parameters())
     batch = together.draw(source, plan.pairs(state.step), plan.multiple, state.streams["pairs"], first.dtype)
-    seen = None
+    seen, chunks = None, None
+    precision = partial(torch.autocast, first.device.type, torch.bfloat16, enabled=plan.precision == "bf16")
     try:
-        with torch.autocast(first.device.type, torch.bfloat16, enabled=plan.precision == "bf16"):
-            seen = embed(encoder, batch, loss)
+        with precision():
+            if plan.chunk is None:
+                seen = embed(encoder, batch, loss)
+            else:
+                chunks = Chunks(encoder, batch, plan.chunk)
+                seen = chunks.seen(loss)
             output = loss(seen)
     except ValueError as error:
         if seen is not None:
@@ -270,6 +284,8 @@ def _step(
     for optimizer in state.optimizers:
         optimizer.zero_grad(set_to_none=True)
     output.total.backward()
+    if chunks is not None:
+        chunks.backward(precision)
     together.average(trained, [*encoder.buffers(), *loss.buffers()])
     if plan.clip is not None:
         nn.utils.clip_grad_norm_(trained, plan.clip)
@@ -279,20 +295,3 @@ def _step(
         state.averaged.update(encoder, step)
     state.sums.add(value, dict(zip(output.parts, parts, strict=True)))
     state.step = step
-
-
-def embed(encoder: nn.Module, batch: PairBatch, loss: AbstractLoss) -> PairEmbeddings:
-    """A batch as the loss may see it: embeddings, and latents only for a loss that says it uses them.
-
-    Everything is encoded in one call, so that a layer with batch statistics sees one batch.
-    """
-    views = [batch.x, batch.x_pos]
-    if batch.x_neg is not None:
-        views.append(batch.x_neg.reshape(-1, *batch.x.shape[1:]))
-    h, h_pos, *rest = encoder(torch.cat(views)).split([len(view) for view in views])
-    h_neg = None
-    if batch.x_neg is not None:
-        leading = batch.x_neg.shape[: batch.x_neg.ndim - batch.x.ndim + 1]
-        h_neg = rest[0].reshape(*leading, -1)
-    z, z_pos = (batch.z, batch.z_pos) if loss.uses_latents else (None, None)
-    return PairEmbeddings(h, h_pos, h_neg, z=z, z_pos=z_pos, group_size=batch.group_size, processes=batch.processes)
