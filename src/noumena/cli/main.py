@@ -194,7 +194,7 @@ def bench(
     parts: Annotated[
         list[str] | None,
         typer.Argument(
-            help="losses, samplers, grouped, scale, diagnose, augmentations, planted, oracle; by default the first three."
+            help="losses, samplers, grouped, scale, diagnose, augmentations, planted, oracle; default: the first three."
         ),
     ] = None,
     threads: Annotated[
