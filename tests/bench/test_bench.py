@@ -2,7 +2,7 @@
 
 import torch
 
-from noumena.bench import grouped, losses, measure
+from noumena.bench import encoders, grouped, losses, measure
 
 
 def test_plain_and_ours_are_the_same_loss():
@@ -23,3 +23,12 @@ def _allocate(megabytes: int):
 def test_the_grouped_step_is_compared():
     (row,) = grouped.run(anchors_measured=2)
     assert row.ratio is not None and row.ratio > 1
+
+
+def test_encoders_are_timed_and_chunks_compared(monkeypatch):
+    name = "ResNet-18 width 16, ImageNet stem"
+    monkeypatch.setattr(encoders, "CASES", {name: encoders.CASES[name]})
+    monkeypatch.setattr(encoders, "peak_megabytes", lambda *_: 1.0)
+    timed, chunked = encoders.run(batch=2, large=4, chunk=2)
+    assert timed.plain > 0 and "images per core-second" in timed.note
+    assert chunked.plain > 0 and chunked.megabytes == 1.0

@@ -194,7 +194,7 @@ def bench(
     parts: Annotated[
         list[str] | None,
         typer.Argument(
-            help="losses, samplers, grouped, scale, diagnose, planted, oracle; the first three if left out."
+            help="losses, samplers, grouped, scale, diagnose, encoders, planted, oracle; the first three if left out."
         ),
     ] = None,
     threads: Annotated[

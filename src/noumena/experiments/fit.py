@@ -24,12 +24,15 @@ def fresh_loss(experiment: Experiment) -> dict[str, float]:
     encoder, loss, n = experiment.encoder, experiment.loss, _batch_size(experiment)
     assert loss is not None
     encoder.eval()
+    if loss.uses_observations:
+        encoder.get_submodule("head").train()  # such a loss wants the variances, which are said in training alone
     dtype = next(encoder.parameters()).dtype
     values, negatives = [], {}
     for _ in range(_batches(n)):
         seen = embed(encoder, experiment.source.draw(n, experiment.streams.eval, dtype), loss)
         values.append(loss(seen).total.cpu().double())  # to the CPU first: not every device knows float64
         negatives = _negatives(loss, seen)
+    encoder.eval()
     value, error = torch.stack(values).mean(), torch.stack(values).std() / len(values) ** 0.5
     return {"value": float(value), "error": float(error), **negatives}
 
