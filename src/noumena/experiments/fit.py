@@ -24,8 +24,9 @@ def fresh_loss(experiment: Experiment) -> dict[str, float]:
     encoder, loss, n = experiment.encoder, experiment.loss, _batch_size(experiment)
     assert loss is not None
     encoder.eval()
-    if loss.uses_observations:
-        encoder.get_submodule("head").train()  # such a loss wants the variances, which are said in training alone
+    head = dict(encoder.named_children()).get("head")
+    if loss.uses_observations and head is not None:
+        head.train()  # such a loss wants the variances, which are said in training alone
     dtype = next(encoder.parameters()).dtype
     values, negatives = [], {}
     for _ in range(_batches(n)):
