@@ -2,7 +2,7 @@
 
 import torch
 
-from noumena.bench import augmentations, grouped, losses, measure
+from noumena.bench import augmentations, encoders, grouped, losses, measure
 
 
 def test_plain_and_ours_are_the_same_loss():
@@ -30,3 +30,12 @@ def test_augmentations_are_compared_with_kornias(generator):
     assert whole.ratio is not None and len(parts) == 5
     images = torch.rand(8, 3, 32, 32, generator=generator)
     assert augmentations._seeded(augmentations._kornia(), images).shape == images.shape
+
+
+def test_encoders_are_timed_and_chunks_compared(monkeypatch):
+    name = "ResNet-18 width 16, ImageNet stem"
+    monkeypatch.setattr(encoders, "CASES", {name: encoders.CASES[name]})
+    monkeypatch.setattr(encoders, "peak_megabytes", lambda *_: 1.0)
+    timed, chunked = encoders.run(batch=2, large=4, chunk=2)
+    assert timed.plain > 0 and "images per core-second" in timed.note
+    assert chunked.plain > 0 and chunked.megabytes == 1.0

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from ..bench import augmentations, diagnosis, grouped, losses, planted, samplers, scale
+from ..bench import augmentations, diagnosis, encoders, grouped, losses, planted, samplers, scale
 from ..bench.measure import Row
 from ..experiments.place import PLACES
 from .oracle import run_oracle
@@ -20,6 +20,7 @@ PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     "samplers": samplers.run,
     "grouped": grouped.run,
     "scale": scale.run,
+    "encoders": encoders.run,
     "diagnose": diagnosis.run,
     "augmentations": augmentations.run,
 }

@@ -199,7 +199,8 @@ def bench(
     parts: Annotated[
         list[str] | None,
         typer.Argument(
-            help="losses, samplers, grouped, scale, diagnose, augmentations, planted, oracle; by default the first 3."
+            help="losses, samplers, grouped, scale, diagnose, augmentations, encoders, planted, oracle; "
+            "the first three if left out."
         ),
     ] = None,
     threads: Annotated[

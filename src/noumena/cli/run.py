@@ -14,6 +14,7 @@ from ..experiments.folder import Outcome, outcome, records
 from ..experiments.place import each
 from ..experiments.run import Task, check_tasks, perform, tasks
 from ..experiments.spec import RECIPES, load_table
+from ..experiments.throughput import pairs_per_second
 from .report import run_report
 
 
@@ -107,8 +108,9 @@ class Progress:
         last, description = found[-1], task.description
         steps = description.sections["train"]["steps"]
         left = last.seconds / last.step * (steps - last.step)
+        rate = f"{pairs_per_second(found, description.sections['train']):.3g} pairs/s"
         scores = "  ".join(f"{name} {value:.4f}" for name, value in list(last.metrics.items())[:2])
         learner = description.baseline or description.recipe
         where = f"row {description.row} ({learner}), seed {task.seed}"
-        table.add_row(where, f"step {last.step}/{steps}", f"loss {last.loss:.3f}", scores, f"{left:.0f} s left")
+        table.add_row(where, f"step {last.step}/{steps}", f"loss {last.loss:.3f}", scores, rate, f"{left:.0f} s left")
         return left

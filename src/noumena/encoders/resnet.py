@@ -33,7 +33,7 @@ class ResNet(AbstractImageEncoder):
         norm: "batch", or "group" (groups of 16 channels), under which images do not see one another in training.
         projector: After the features; see `AbstractImageEncoder`.
         mean, std: Of each channel; see there.
-        channels_last: Pays on the CPU from about 64 x 64 pixels; `docs/encoders.md` has times.
+        channels_last: Faster on the CPU, by some 10 to 30 %; `docs/encoders.md` has times. Rounding differs.
         head: How embeddings end; see `AbstractEncoder`.
         generator: Source of the initial values: Kaiming normal by fan-out for convolutions, torch's law for the rest.
     """

@@ -84,8 +84,8 @@ def _made(name: str, arguments: dict[str, Any], seed: int) -> Any:
         raise ValueError(f"`module` must be importable, got {name!r}: {error}.") from error
     if not callable(found):
         raise ValueError(f"`module` must name something to call; there is no such `{attribute}` in `{place}`.")
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
+    with torch.random.fork_rng(devices=[]):  # modules are made on the CPU
+        torch.default_generator.manual_seed(seed)
         return found(**arguments)
 
 

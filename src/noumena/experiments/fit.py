@@ -61,6 +61,9 @@ def _fresh_loss(experiment: Experiment) -> dict[str, float] | None:
     if loss.uses_observations:
         return None
     encoder.eval()
+    head = dict(encoder.named_children()).get("head")
+    if loss.uses_observations and head is not None:
+        head.train()  # such a loss wants the variances, which are said in training alone
     dtype = next(encoder.parameters()).dtype
     values, negatives = [], {}
     for _ in range(_batches(n)):
@@ -70,6 +73,7 @@ def _fresh_loss(experiment: Experiment) -> dict[str, float] | None:
         seen = embed(encoder, _cast(batch, dtype), loss)
         values.append(loss(seen).total.cpu().double())  # to the CPU first: not every device knows float64
         negatives = _negatives(loss, seen)
+    encoder.eval()
     value, error = torch.stack(values).mean(), torch.stack(values).std() / len(values) ** 0.5
     return {"value": float(value), "error": float(error), **negatives}
 

@@ -21,7 +21,7 @@ class Decoder(AbstractMixing):
 
     Layers that do not narrow and have full column rank, LeakyReLUs and the sigmoid are injective, so the mixing is; the
     inverse undoes them one by one. An entry of x that rounding made 0 or 1 cannot take part in that, and enough others
-    must remain: in float32 few images of a well trained decoder can be inverted, in float64 most.
+    must remain.
 
     Args:
         vae: What `noumena.experiments.vae.train_vae` wrote: a name in the cache ("mnist"), or the path of a file.
