@@ -9,7 +9,9 @@ PUBLIC = {
     "noumena.spaces": "AbstractSpace Box Euclidean Product Sphere",
     "noumena.marginals": "AbstractMarginal GeneralizedNormal Product Uniform VonMisesFisher",
     "noumena.conditionals": "AbstractConditional Anisotropic FixedContent GeneralizedNormal Product VonMisesFisher",
-    "noumena.mixings": ("AbstractMixing CouplingFlow Identity InjectiveLinear InvertibleMLP Monomial Patches Spiral"),
+    "noumena.mixings": (
+        "AbstractMixing CouplingFlow Identity InjectiveLinear InvertibleMLP Monomial Patches Renderer Spiral"
+    ),
     "noumena.pairs": (
         "AbstractNegatives AbstractPairSource FromMarginal FromSupport Given GroupedSupport Harder Mixed Processes "
         "Synthetic Temporal"

@@ -10,23 +10,30 @@ from .. import _checks
 
 
 class AbstractMixing(nn.Module, ABC):
-    """g: (n, dim_in) -> (n, dim_out), fixed once built: values are buffers, never parameters.
+    """g: (n, dim_in) -> (n, *shape_out), fixed once built: values are buffers, never parameters.
 
     A mixing computes in the dtype and on the device of what it is given, whatever its buffers are stored in; with
     buffers in float64, the default, one world serves float32 training and float64 checks.
 
     Attributes:
         dim_in, dim_out: Coordinates of latents and of observations.
+        shape_out: The shape of one observation; (dim_out,) unless it is an image.
         invertible: Whether `inverse` exists (analytic or numerical), on the image of the mixing.
         smooth: Whether the map is continuous everywhere.
+        differentiable: Whether torch can follow it, so that `jacobian` exists.
     """
 
     dim_in: int
     dim_out: int
     invertible: bool = True
     smooth: bool = True
+    differentiable: bool = True
 
-    def forward(self, z: Float[Tensor, "n d"]) -> Float[Tensor, "n x"]:
+    @property
+    def shape_out(self) -> tuple[int, ...]:
+        return (self.dim_out,)
+
+    def forward(self, z: Float[Tensor, "n d"]) -> Float[Tensor, "n ..."]:
         return self._forward(_checks.matrix("z", z, self.dim_in))
 
     def inverse(self, x: Float[Tensor, "n x"]) -> Float[Tensor, "n d"]:
@@ -40,6 +47,8 @@ class AbstractMixing(nn.Module, ABC):
 
         The ratio of its extreme singular values says how unevenly the mixing stretches space around `z`.
         """
+        if not self.differentiable:
+            raise ValueError(f"`{type(self).__name__}` has no Jacobian; choose a mixing with `differentiable` set.")
         with torch.enable_grad():
             z = _checks.matrix("z", z, self.dim_in).detach().requires_grad_()
             x = self(z)

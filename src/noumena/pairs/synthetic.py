@@ -80,4 +80,4 @@ def mixing_for(mixing: AbstractMixing | None, marginal: AbstractMarginal) -> Abs
 
 def mix(mixing: AbstractMixing, z: Tensor) -> Tensor:
     """The mixing of latents with any number of leading axes."""
-    return mixing(z.reshape(-1, z.shape[-1])).reshape(*z.shape[:-1], -1)
+    return mixing(z.reshape(-1, z.shape[-1])).reshape(*z.shape[:-1], *mixing.shape_out)
