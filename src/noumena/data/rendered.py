@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -184,14 +185,7 @@ def _each(blocks: Sequence[tuple[str, Rendered, int, list[int]]], workers: int) 
 
 def _render(root: str, description: Rendered, which: int, rows: list[int]) -> int:
     """Renders and writes images of one class; returns how many."""
-    mesh = named("teapot" if description.classes is None else description.classes[which])
-    renderer = Renderer(
-        description.size,
-        pixel_samples=description.pixel_samples,
-        light_samples=description.light_samples,
-        meshes=[mesh],
-        truncated_hues=description.truncated_hues,
-    )
+    renderer = _renderer(description, which)
     index = np.array(rows, dtype=np.int64)
     seed = int(description.stream(which).generate_state(1)[0])
     images = renderer.images(description.latents(which)[index], index, seed=seed)
@@ -202,6 +196,17 @@ def _render(root: str, description: Rendered, which: int, rows: list[int]) -> in
             temporary.write_bytes(png.encode(image))
             os.replace(temporary, path)
     return len(rows)
+
+
+@lru_cache(maxsize=8)
+def _renderer(description: Rendered, which: int) -> Renderer:
+    return Renderer(
+        description.size,
+        pixel_samples=description.pixel_samples,
+        light_samples=description.light_samples,
+        meshes=[named("teapot" if description.classes is None else description.classes[which])],
+        truncated_hues=description.truncated_hues,
+    )
 
 
 def _save(path: Path, rows: np.ndarray) -> None:
