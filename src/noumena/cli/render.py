@@ -13,7 +13,7 @@ from rich.table import Table
 from ..data import sheets
 from ..data.rendered import Rendered, write
 
-SHEET_SIZE = 1792
+SHEET_SIZE = 896  # pixels of the longer side
 
 
 def run_render(
@@ -59,12 +59,14 @@ def _set(out: str, description: Rendered, workers: int) -> dict[str, object]:
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
     start = time.perf_counter()
-    done = found = 0
+    steps = write(out, description, workers=workers)
+    done, total, found = next(steps)  # what is wrong with a call is told before there is a bar
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
-        task = bar.add_task("images", rate="")
-        for done, total, found in write(out, description, workers=workers):
+        task = bar.add_task("images", rate="", total=total, completed=done)
+        for step in steps:
+            done = step.done
             rate = (done - found) / max(time.perf_counter() - start, 1e-9)
-            bar.update(task, completed=done, total=total, rate=f"{rate:.0f}/s")
+            bar.update(task, completed=done, rate=f"{rate:.0f}/s")
     return {
         **asdict(description),
         "folder": str(description.folder(Path(out))),

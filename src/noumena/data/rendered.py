@@ -126,6 +126,8 @@ def described(folder: str | Path) -> Rendered | None:
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
         known: dict[str, Any] = {field.name: kept[field.name] for field in fields(Rendered)}
+        if known["classes"] is not None:
+            known["classes"] = tuple(known["classes"])
         return Rendered(**known)
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"`{path}` must describe a rendered set, got {error}; name another folder.") from error

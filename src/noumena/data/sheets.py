@@ -13,7 +13,7 @@ from . import png
 from .rendered import Rendered
 
 # A view in which every factor shows: the object turned, lit from the side, nothing hidden.
-VIEW = (0.1, 0.0, -0.2, -0.2, 0.1, 0.3, 0.45, 0.55, 0.35, 0.75)
+VIEW = (0.2, 0.0, -0.2, -0.1, 0.1, -0.6, 0.45, 0.55, 0.35, 0.75)
 
 
 class Frame(NamedTuple):

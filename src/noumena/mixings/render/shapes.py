@@ -46,6 +46,7 @@ def load(path: str | Path, *, smooth: bool = True) -> Mesh:
         raise FileNotFoundError(f"no file `{path}`; name a mesh ending in .obj or .npz.")
     try:
         vertices, faces = _read_obj(path) if path.suffix == ".obj" else _read_npz(path)
+        vertices = _fitted(vertices)
     except (ValueError, KeyError, IndexError, OSError) as error:
         raise ValueError(f"`{path}` must be a mesh of vertices and faces, got {error}.") from error
     if len(faces) == 0 or not np.isfinite(vertices).all() or faces.min() < 0 or faces.max() >= len(vertices):
@@ -53,7 +54,7 @@ def load(path: str | Path, *, smooth: bool = True) -> Mesh:
             f"`{path}` must have faces that name its vertices, finite ones; got {len(vertices)} vertices and "
             f"{len(faces)} triangles."
         )
-    mesh = from_faces(*welded(_fitted(vertices), faces), smooth=smooth)
+    mesh = from_faces(*welded(vertices, faces), smooth=smooth)
     if len(mesh) == 0:
         raise ValueError(f"`{path}` must have triangles with an area; all {len(faces)} are lines or points.")
     return mesh
@@ -115,8 +116,8 @@ def _swept(at: Surface, divisions: int) -> Mesh:
 
 def _fitted(vertices: np.ndarray) -> np.ndarray:
     low, high = vertices.min(0), vertices.max(0)
-    if not (high - low).max() > 0:
-        raise ValueError("a mesh without extent")
+    if not 0 < (high - low).max() < np.inf:
+        raise ValueError(f"vertices from {low} to {high}")
     return (vertices - (low + high) / 2) * (LARGEST / (high - low).max())
 
 
