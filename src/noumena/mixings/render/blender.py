@@ -22,7 +22,7 @@ from .scene import OBJECT_SCALE, Camera, Lights, Scenes, Surfaces, scenes
 def blender() -> ModuleType:
     """`bpy`, or an error that says where to get it."""
     try:
-        import bpy
+        import bpy  # pyright: ignore[reportMissingImports]
     except ModuleNotFoundError as error:
         message = f"the exact pipeline needs Blender ({error}): run `pip install bpy` in an environment of its own."
         raise ModuleNotFoundError(message, name=error.name) from error
