@@ -47,9 +47,9 @@ class Renderer(AbstractMixing):
         light_samples: int = 2,
         meshes: Sequence[Mesh] | None = None,
         truncated_hues: bool = False,
-        camera: Camera = Camera(),  # noqa: B008 (a constant)
-        lights: Lights = Lights(),  # noqa: B008
-        surfaces: Surfaces = Surfaces(),  # noqa: B008
+        camera: Camera = Camera(),
+        lights: Lights = Lights(),
+        surfaces: Surfaces = Surfaces(),
     ) -> None:
         super().__init__()
         from . import trace  # so that a missing numba is told here, not in the first batch
