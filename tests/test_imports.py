@@ -99,6 +99,11 @@ def test_one_file_imports_lightning():
     assert [path.name for path in SOURCE.rglob("*.py") if pattern.search(path.read_text())] == ["fabric.py"]
 
 
+def test_one_file_imports_numba():
+    pattern = re.compile(r"^\s*(?:import|from)\s+numba\b", re.MULTILINE)
+    assert [path.name for path in SOURCE.rglob("*.py") if pattern.search(path.read_text())] == ["trace.py"]
+
+
 def _run(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
@@ -119,7 +124,7 @@ def test_importing_the_public_packages_leaves_heavy_libraries_alone():
     code = (
         "import sys, torch, numpy; before = set(sys.modules)\n"
         f"import noumena\nfor name in '{names}'.split(', '): getattr(noumena, name)\n"
-        "heavy = {'scipy', 'sklearn', 'rich', 'typer', 'lightning_fabric'}\n"
+        "heavy = {'scipy', 'sklearn', 'rich', 'typer', 'lightning_fabric', 'numba'}\n"
         "print(sorted({m.split('.')[0] for m in set(sys.modules) - before} & heavy))"
     )
     assert _run(code) == "[]"

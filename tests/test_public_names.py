@@ -10,7 +10,7 @@ PUBLIC = {
     "noumena.marginals": "AbstractMarginal GeneralizedNormal Product Uniform VonMisesFisher",
     "noumena.conditionals": "AbstractConditional Anisotropic FixedContent GeneralizedNormal Product VonMisesFisher",
     "noumena.mixings": (
-        "AbstractMixing CouplingFlow Decoder Identity InjectiveLinear InvertibleMLP Monomial Patches Spiral"
+        "AbstractMixing CouplingFlow Decoder Identity InjectiveLinear InvertibleMLP Monomial Patches Renderer Spiral"
     ),
     "noumena.pairs": (
         "AbstractNegatives AbstractPairSource Augmented Frames FromMarginal FromSupport Given GroupedSupport Harder "

@@ -195,6 +195,51 @@ def diagnose(
 
 
 @app.command()
+def render(
+    out: Annotated[str | None, typer.Argument(help="Folder of the set; an unfinished one is gone on with.")] = None,
+    n: Annotated[int, typer.Option(min=1, help="Images; of each object, with --classes.")] = 50_000,
+    size: Annotated[int, typer.Option(min=1, help="Pixels of a side.")] = 64,
+    seed: Annotated[int, typer.Option(min=0, help="Decides latents and sampling; image i is that of any n.")] = 0,
+    split: Annotated[
+        str | None, typer.Option(help="train or test, each in a folder of its own below OUT; one set if left out.")
+    ] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            help="Objects, as teapot,cube,hare.obj: sphere, cube, torus, cone, or files; Causal3DIdent's layout."
+        ),
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; one for each core if left out.")] = None,
+    pixel_samples: Annotated[int, typer.Option(min=1, help="Rays through a pixel, along each side.")] = 2,
+    light_samples: Annotated[int, typer.Option(min=1, help="Points on each light for each of these rays.")] = 2,
+    sheet: Annotated[str | None, typer.Option(help="Write the first images, side by side, as PNG.")] = None,
+    traversal: Annotated[str | None, typer.Option(help="Write each factor from -1 to 1 as PNG.")] = None,
+    compare: Annotated[
+        str | None, typer.Option(help="Folder of reference frames and latents.npy; --sheet shows them above ours.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Make a 3DIdent of your own: images of a lit teapot with ten known factors, in the released layout.
+
+    Ctrl-C loses nothing: run it again to go on.
+    """
+    from ..data.rendered import Rendered
+    from .render import run_render
+
+    named = None if classes is None else tuple(classes.split(","))
+    description = Rendered(n, size, seed, split, named, pixel_samples, light_samples)
+    run_render(
+        out,
+        description=description,
+        workers=workers,
+        sheet=sheet,
+        traversal=traversal,
+        compare=compare,
+        as_json=json,
+    )
+
+
+@app.command()
 def bench(
     parts: Annotated[
         list[str] | None,

@@ -8,4 +8,5 @@ from .linear import InjectiveLinear as InjectiveLinear
 from .mlp import InvertibleMLP as InvertibleMLP
 from .monomial import Monomial as Monomial
 from .patches import Patches as Patches
+from .render import Renderer as Renderer
 from .spiral import Spiral as Spiral

@@ -19,6 +19,7 @@ class AbstractMixing(nn.Module, ABC):
         dim_in, dim_out: Coordinates of latents and of observations.
         invertible: Whether `inverse` exists (analytic or numerical), on the image of the mixing.
         smooth: Whether the map is continuous everywhere.
+        differentiable: Whether torch can follow it, so that `jacobian` exists.
         shape_out: Of an observation that is an image, (channels, height, width); observations are rows all the same,
             of `dim_out` entries, and encoders of images reshape them. None for vectors.
     """
@@ -27,6 +28,7 @@ class AbstractMixing(nn.Module, ABC):
     dim_out: int
     invertible: bool = True
     smooth: bool = True
+    differentiable: bool = True
     shape_out: tuple[int, int, int] | None = None
 
     def forward(self, z: Float[Tensor, "n d"]) -> Float[Tensor, "n x"]:
@@ -43,6 +45,8 @@ class AbstractMixing(nn.Module, ABC):
 
         The ratio of its extreme singular values says how unevenly the mixing stretches space around `z`.
         """
+        if not self.differentiable:
+            raise ValueError(f"`{type(self).__name__}` has no Jacobian; choose a mixing with `differentiable` set.")
         with torch.enable_grad():
             z = _checks.matrix("z", z, self.dim_in).detach().requires_grad_()
             x = self(z)
