@@ -86,6 +86,12 @@ def test_the_next_source_is_asked_for_what_one_lacks_or_has_wrong(tmp_path):
         (gzip.compress(ONE)[:-20], "cannot be read"),
         (b"<html>no such thing</html>", "cannot be read"),
     ],
+    ids=[
+        "other",
+        "longer",
+        "cut",
+        "a page",
+    ],  # compressed bytes hold the time, and would name the test anew each second
 )
 def test_what_is_wrong_or_truncated_is_one_line_and_never_stored(tmp_path, content, pattern):
     with serve({"one.gz": content}) as host:
