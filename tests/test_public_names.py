@@ -17,7 +17,7 @@ PUBLIC = {
     "noumena.data": "AbstractImageTable InMemory",
     "noumena.encoders": (
         "AbstractEncoder AbstractHead BoxHead Free InverseLinear InversePatches InverseSpiral MLP ProductHead "
-        "SphereHead"
+        "SphereHead Turned"
     ),
     "noumena.losses": (
         "AbstractLoss AbstractScore AnisotropicScore CovarianceContrast Dot Drawn Ensemble Equal GroupMates "

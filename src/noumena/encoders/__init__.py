@@ -6,6 +6,7 @@ from .heads import BoxHead as BoxHead
 from .heads import Free as Free
 from .heads import ProductHead as ProductHead
 from .heads import SphereHead as SphereHead
+from .heads import Turned as Turned
 from .mlp import MLP as MLP
 from .structured import InverseLinear as InverseLinear
 from .structured import InversePatches as InversePatches
