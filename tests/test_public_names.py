@@ -26,7 +26,7 @@ PUBLIC = {
     ),
     "noumena.encoders": (
         "AbstractEncoder AbstractHead AbstractImageEncoder BoxHead ConvNet Dropout Free GaussianHead ImageMLP "
-        "InverseLinear InversePatches InverseSpiral MLP ProductHead Projector ResNet SphereHead ViT Wrapped"
+        "InverseLinear InversePatches InverseSpiral MLP ProductHead Projector ResNet SphereHead Turned ViT Wrapped"
     ),
     "noumena.losses": (
         "AbstractDecoder AbstractLoss AbstractScore AnisotropicScore CovarianceContrast Dot Drawn Ensemble Equal "

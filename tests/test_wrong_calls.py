@@ -535,6 +535,11 @@ ENCODERS: dict[str, Case] = {
         TypeError,
         r"`heads` must be a sequence, got `SphereHead`\. Pass a list",
     ),
+    "turned space": (
+        lambda: encoders.Turned("sphere"),
+        TypeError,
+        r"`head` must be a `AbstractHead`, got `str`\. Pass one such as",
+    ),
     "unknown variant": (
         lambda: encoders.InversePatches(variant="publishd", generator=seeded()),
         ValueError,

@@ -1,9 +1,11 @@
 import math
 
+import numpy as np
 import pytest
+import scipy.linalg
 import torch
 
-from noumena.encoders import MLP, BoxHead, Free, GaussianHead, ProductHead, SphereHead
+from noumena.encoders import MLP, BoxHead, Free, GaussianHead, ProductHead, SphereHead, Turned
 from noumena.encoders.heads import make_head
 from noumena.spaces import Box, Euclidean, Product, Sphere
 
@@ -32,6 +34,7 @@ def test_a_head_made_from_a_space_ends_in_it(generator, space, dtype, scale):
         SphereHead(2.0, learnable=True, dim=3),
         BoxHead(3, bound=(1.0, 2.0, 0.3), low=(-1.0, 0.0, 1.0)),
         ProductHead([SphereHead(2.0, learnable=True, dim=2), BoxHead(1, low=-0.5)]),
+        Turned(SphereHead(2.0, learnable=True, dim=3)),
     ],
     ids=lambda head: type(head).__name__,
 )
@@ -46,7 +49,9 @@ def test_gradients(generator, head):
     assert torch.autograd.gradcheck(called, (y, *(p.detach().clone().requires_grad_() for p in parameters)))
 
 
-@pytest.mark.parametrize("head", [Free(dim=3), SphereHead(dim=3), ProductHead([SphereHead(dim=2), Free(dim=1)])])
+@pytest.mark.parametrize(
+    "head", [Free(dim=3), SphereHead(dim=3), ProductHead([SphereHead(dim=2), Free(dim=1)]), Turned(Free(dim=3))]
+)
 def test_heads_that_say_they_are_odd_are(generator, head):
     y = torch.randn(50, 3, generator=generator)
     assert head.odd and torch.equal(head(-y), -head(y))
@@ -162,3 +167,38 @@ def test_a_gaussian_head_keeps_the_means_for_evaluation(generator):
     assert torch.equal(head.eval()(y), y[:, :3]) and head.space == Euclidean(3)
     with pytest.raises(ValueError, match="`dim` must be even"):
         GaussianHead(5)
+
+
+class TestTurned:
+    @pytest.fixture
+    def head(self, generator):
+        head = Turned(SphereHead(dim=4)).double()
+        with torch.no_grad():
+            head.angles.copy_(3 * torch.randn(6, generator=generator, dtype=torch.float64))
+        return head
+
+    def test_it_begins_as_the_head_alone(self, generator):
+        y = torch.randn(20, 4, generator=generator)
+        assert torch.equal(Turned(SphereHead(dim=4))(y), SphereHead(dim=4)(y))
+
+    def test_it_turns_and_does_nothing_else(self, head, generator):
+        y = torch.randn(20, 4, generator=generator, dtype=torch.float64)
+        h, straight = head(y), head.head(y)
+        torch.testing.assert_close(h @ h.mT, straight @ straight.mT, rtol=0, atol=1e-12)
+        assert head.space == Sphere(4) and head.space.contains(h).all()
+        assert torch.linalg.det(head.rotation).item() == pytest.approx(1.0, abs=1e-12)
+
+    def test_angles_reach_every_rotation(self, head, generator):
+        # scipy's logarithm of a random rotation, an independent inverse of the exponential.
+        q = torch.linalg.qr(torch.randn(4, 4, generator=generator, dtype=torch.float64)).Q
+        q[:, 0] *= torch.linalg.det(q)
+        skew = torch.from_numpy(np.real(scipy.linalg.logm(q.numpy())))
+        with torch.no_grad():
+            head.angles.copy_(skew[tuple(torch.triu_indices(4, 4, offset=1))])
+        torch.testing.assert_close(head.rotation, q, rtol=0, atol=1e-10)
+
+    def test_the_dimension_comes_from_the_encoder(self, generator):
+        encoder = MLP(3, 5, [8], head=Turned(SphereHead()), generator=generator)
+        assert encoder.space == Sphere(5) and encoder.head.angles.shape == (10,)
+        with pytest.raises(ValueError, match="must have the 4 coordinates of embeddings; this `Turned` has 5"):
+            MLP(3, 4, [8], head=encoder.head, generator=generator)

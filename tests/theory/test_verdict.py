@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from noumena.conditionals import Anisotropic, FixedContent, GeneralizedNormal, VonMisesFisher
-from noumena.encoders import MLP, BoxHead, Free, InverseLinear, InversePatches, InverseSpiral, SphereHead
+from noumena.encoders import MLP, BoxHead, Free, InverseLinear, InversePatches, InverseSpiral, SphereHead, Turned
 from noumena.losses import (
     AnisotropicScore,
     CovarianceContrast,
@@ -392,6 +392,8 @@ def test_heads_are_read_off_encoders():
     for head, space, learnable in (
         (SphereHead(2.0), Sphere(3, 2.0), False),
         (SphereHead(2.0, learnable=True), Sphere(3, 2.0), True),
+        (Turned(SphereHead(2.0)), Sphere(3, 2.0), False),
+        (Turned(SphereHead(2.0, learnable=True)), Sphere(3, 2.0), True),
         (Free(), Euclidean(3), False),
         (BoxHead(3), Box(3), True),
     ):

@@ -9,6 +9,7 @@ from .heads import Free as Free
 from .heads import GaussianHead as GaussianHead
 from .heads import ProductHead as ProductHead
 from .heads import SphereHead as SphereHead
+from .heads import Turned as Turned
 from .image import AbstractImageEncoder as AbstractImageEncoder
 from .image_mlp import ImageMLP as ImageMLP
 from .mlp import MLP as MLP

@@ -44,12 +44,8 @@ def second_view_law(marginal: AbstractMarginal, conditional: AbstractConditional
 
 def symmetric(marginal: AbstractMarginal, conditional: AbstractConditional) -> bool:
     """Whether the two views of a pair can be exchanged: a uniform sphere, and positives by their angle alone."""
-    if not (isinstance(marginal, Uniform) and isinstance(marginal.space, Sphere)):
-        return False
-    if isinstance(conditional, ConditionalNormal):
-        width = conditional.scale if conditional.std is None else conditional.std
-        return conditional.p == 2 and isinstance(width, float | int)
-    return isinstance(conditional, VonMisesFisher) and not isinstance(conditional.kappa, Tensor)
+    uniform = isinstance(marginal, Uniform) and isinstance(marginal.space, Sphere)
+    return uniform and isinstance(conditional, VonMisesFisher) and not isinstance(conditional.kappa, Tensor)
 
 
 class _Coordinates:

@@ -60,7 +60,8 @@ class Learner:
                 f"`encoder` must say where it ends by `head.space`; `{type(encoder).__name__}` does not. "
                 "Pass `Learner(loss, Head(space), encoder)`, with `Euclidean(d)` for no restriction."
             )
-        return cls(loss, Head(space, any(one.requires_grad for one in head.parameters())), encoder)
+        learnable = getattr(head, "space_learns", any(one.requires_grad for one in head.parameters()))
+        return cls(loss, Head(space, learnable), encoder)
 
     @property
     def ends(self) -> Head:
