@@ -164,7 +164,13 @@ def _uneven(dice: Dice, groups: list[int]) -> dict[str, Any]:
     # Precisions start apart: from equal values the coordinates' rotation among one another is found late.
     start = [rounded(2 * 8 ** (j / (d - 1))) for j in range(d)]
     score = {"kind": "anisotropic.AnisotropicScore", "precision": start}
-    made = _setting(dice, d, law, recipe.network("sphere"), recipe.contrast(score), recipe.training(steps=1500))
+    head = {"kind": "heads.Turned", "head": {"kind": "heads.SphereHead"}}
+    made = _setting(dice, d, law, recipe.network(head), recipe.contrast(score), recipe.training(steps=1500))
+    # An inner product that cools opens the folds of the sphere, which learned precisions keep once they are high.
+    tau = rounded(d / (2 * sum(law["precision"])))
+    first = recipe.training(steps=600, **recipe.cooling(tau, 0.8))
+    inner = recipe.contrast({"kind": "dot.Dot", "tau": tau})
+    made["recipes"]["fast"]["pretrain"] = {"loss": inner, "train": first}
     named = [[j for j in range(d) if groups[j] == group] for group in sorted(set(groups))]
     made["metrics"].append({"kind": "blocks.BlockR2", "blocks": named, "recovered": "matched"})
     return made
