@@ -82,7 +82,7 @@ def read(path: Path, half: str) -> tuple[Description, dict[str, Tensor]]:
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
-        raise FileNotFoundError(f"no autoencoder `{path}`; train it first (`train_vae` of noumena.experiments.vae).")
+        raise FileNotFoundError(f"no autoencoder `{path}`; train it once: `noumena data vae mnist`.")
     try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}

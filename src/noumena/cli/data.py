@@ -1,6 +1,7 @@
 """`noumena data`: what is stored, fetching it, checking it."""
 
 import json as formats
+from itertools import count
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -63,6 +64,35 @@ def fetch(
         for one in wanted:
             bring(one, cache, told)
     _say([_described(one, cache) for one in wanted], json)
+
+
+@app.command()
+def vae(
+    name: Annotated[str, typer.Argument(help="mnist or fashion-mnist, fetched before.")] = "mnist",
+    seed: Annotated[int, typer.Option(min=0, help="Decides initial values, batches and noise.")] = 0,
+    epochs: Annotated[int, typer.Option(min=1, help="How often as many images are seen as there are.")] = 50,
+    out: Annotated[
+        str | None, typer.Option(help="The file, or a name in the cache; by default that of the set.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Train the autoencoder whose decoder tables use as a world, once. Ctrl-C loses nothing: run it again to go on."""
+    from ..data import MNIST, FashionMNIST
+    from ..experiments.vae import train_vae
+
+    tables = {"mnist": MNIST, "fashion-mnist": FashionMNIST}
+    if name not in tables:
+        raise LookupError(f"no grey images `{name}`; choose from {', '.join(tables)}.")
+    epoch = count(1)
+    with _Bar(of_bytes=False) as told:
+        path = train_vae(
+            tables[name](),
+            seed=seed,
+            epochs=epochs,
+            out=out,
+            progress=lambda seen: told(f"epoch, loss {seen.loss:.1f}", next(epoch), epochs),
+        )
+    print(formats.dumps({"file": str(path)}) if json else f"autoencoder: {path}")
 
 
 @app.command()
@@ -142,13 +172,17 @@ def _size(count: int) -> str:
 
 
 class _Bar:
-    """A bar on standard error, told as `data.cache.Progress` says."""
+    """A bar on standard error, told as `data.cache.Progress` says: of bytes, or of whatever is counted."""
+
+    def __init__(self, *, of_bytes: bool = True) -> None:
+        self.of_bytes = of_bytes
 
     def __enter__(self):
         from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = TextColumn("{task.description:28}"), BarColumn(), DownloadColumn(), TimeElapsedColumn()
+        done = DownloadColumn() if self.of_bytes else MofNCompleteColumn()
+        columns = TextColumn("{task.description:28}"), BarColumn(), done, TimeElapsedColumn()
         console = Console(stderr=True)
         self.bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self.bar.start()

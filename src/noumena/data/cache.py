@@ -5,15 +5,14 @@ import hashlib
 import json
 import os
 import secrets
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from .. import _checks, _files
+from .. import _cache, _checks, _files
+from .._cache import VARIABLE as VARIABLE
 
-VARIABLE = "NOUMENA_DATA"
 BLOCK = 1 << 20
 
 # Is told what is under way, how much of it is done, and of how much (None where nobody knows).
@@ -40,13 +39,7 @@ def folder(given: str | Path | None = None) -> Path:
     """Where data are kept: `given`, else the environment's NOUMENA_DATA, else the user's cache on this system."""
     if given is not None:
         return Path(_checks.kind("cache", given, (str, Path), "Pass the path of a folder.")).expanduser().absolute()
-    if told := os.environ.get(VARIABLE):
-        return Path(told).expanduser().absolute()
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "noumena"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "noumena" / "Cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "noumena"
+    return _cache.folder()
 
 
 def make(path: Path) -> Path:
