@@ -41,7 +41,7 @@ def expectation(verdict: Verdict, *, sphere: bool = True) -> Expectation:
     if LINEAR_CORRECTED in verdict.remarks:
         return Expectation(linear_r2="high", angle_error="low")
     if LINEAR_SHRINKS in verdict.remarks:
-        return Expectation(angle_error="high")
+        return Expectation(linear_r2="high")  # how wrong angles are depends on dimensions and concentration
     angle: Level = "low" if sphere else None
     if verdict.theorem in (STATEMENT_2, STATEMENT_5) and verdict.maps is Maps.NOTHING:
         return Expectation()  # a part is lost, how much depends on dimension and temperature

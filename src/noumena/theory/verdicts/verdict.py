@@ -135,5 +135,5 @@ LINEAR_CORRECTED = (
 )
 LINEAR_SHRINKS = (
     "This encoder is linear before its sphere: it cannot collapse, and tends to a shrink map (`theory.Shrink`), which "
-    "keeps R² high and angles wrong."
+    "keeps R² high and angles wrong, the less so the fewer coordinates vary."
 )
