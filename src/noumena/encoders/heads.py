@@ -233,7 +233,8 @@ class Turned(AbstractHead):
     The last layer can make every such map by itself; what this one changes is how fast it is found. A loss that
     leaves rotations free but for a small preference, as AnInfoNCE does where two precisions are nearly equal, says
     little about each of the layer's many weights. The d (d - 1) / 2 angles hear nothing else, and can be given a rate
-    of their own (`rates = { head = 2.0 }` of an optimiser). R starts at the identity.
+    of their own (`rates = { head = 2.0 }` of an optimiser). R starts at the identity. Under a
+    loss that no rotation changes it is of no use, and the angles wander.
 
     Args:
         head: How embeddings end behind the rotation, and where they lie.
