@@ -1,6 +1,7 @@
 import errno
 import hashlib
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,14 +54,14 @@ def test_the_folder_is_the_argument_then_the_environment_then_the_users(monkeypa
     assert cache.folder(tmp_path / "given") == tmp_path / "given"
     assert cache.folder() == tmp_path / "told"
     monkeypatch.delenv("NOUMENA_DATA")
-    monkeypatch.setattr(cache.sys, "platform", "linux")
+    monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert cache.folder() == tmp_path / "xdg" / "noumena"
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert cache.folder() == Path.home() / ".cache" / "noumena"
-    monkeypatch.setattr(cache.sys, "platform", "darwin")
+    monkeypatch.setattr(sys, "platform", "darwin")
     assert cache.folder() == Path.home() / "Library" / "Caches" / "noumena"
-    monkeypatch.setattr(cache.sys, "platform", "win32")
+    monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
     assert cache.folder() == tmp_path / "local" / "noumena" / "Cache"
 

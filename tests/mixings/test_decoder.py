@@ -61,7 +61,7 @@ def test_images_without_grey_levels_cannot_be_inverted():
 
 
 def test_what_is_no_autoencoder_is_refused(cache):
-    with pytest.raises(FileNotFoundError, match="no autoencoder `.*vae/mnist.safetensors`; train it first"):
+    with pytest.raises(FileNotFoundError, match="no autoencoder `.*vae/mnist.safetensors`; train it once"):
         Decoder("mnist")
     path = written()
     path.write_bytes(path.read_bytes()[:-20])

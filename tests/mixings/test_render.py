@@ -34,7 +34,7 @@ class TestRenderer(MixingContract):
         return Renderer(self.size, pixel_samples=1, light_samples=1, meshes=[SHARD])
 
     def reference(self, z):
-        return np.stack([rendering.image(row, SHARD.corners, SHARD.normals, self.size) for row in z])
+        return np.stack([rendering.image(row, SHARD.corners, SHARD.normals, self.size).ravel() for row in z])
 
     def test_injective_on_a_sample_and_its_reflections(self, generator):
         self.size = 24  # of nine pixels, none need see the object
@@ -45,8 +45,8 @@ def test_pairs_of_images(generator):
     renderer = Renderer(5, pixel_samples=1, light_samples=1, meshes=[SHARD])
     world = Uniform(Box(10, low=-1.0, high=1.0))
     batch = Synthetic(world, GeneralizedNormal(p=2, scale=0.1), renderer, FromMarginal(3)).draw(4, generator)
-    assert batch.x.shape == batch.x_pos.shape == (4, 3, 5, 5) and batch.x_neg is not None
-    assert batch.x_neg.shape == (3, 3, 5, 5) and batch.x.dtype == torch.float32
+    assert batch.x.shape == batch.x_pos.shape == (4, 75) and batch.x_neg is not None
+    assert batch.x_neg.shape == (3, 75) and batch.x.dtype == torch.float32
     assert 0 <= float(batch.x.min()) and float(batch.x.max()) <= 1
     assert torch.equal(batch.x, renderer(batch.z))
 

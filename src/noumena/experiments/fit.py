@@ -23,13 +23,12 @@ class Fit(NamedTuple):
     Attributes:
         fresh: Its `value` and standard `error` over fresh batches of the last size, the encoder in evaluation mode; for
             InfoNCE with the number of `negatives` of an anchor, since losses compare after subtracting its logarithm.
-            None for autoencoders, whose encoders give no law in that mode.
         floor: The Bayes-optimal `value` and `error` on the same draws, so that their difference, the gap, is known far
             better than either; None where no floor is known.
         no_floor: Why there is none.
     """
 
-    fresh: dict[str, float] | None
+    fresh: dict[str, float]
     floor: dict[str, float] | None
     no_floor: str | None
 
@@ -55,11 +54,9 @@ def fit(experiment: Experiment) -> Fit:
 
 
 @torch.no_grad()
-def _fresh_loss(experiment: Experiment) -> dict[str, float] | None:
+def _fresh_loss(experiment: Experiment) -> dict[str, float]:
     encoder, loss, n = experiment.encoder, experiment.loss, _batch_size(experiment)
     assert loss is not None
-    if loss.uses_observations:
-        return None
     encoder.eval()
     head = dict(encoder.named_children()).get("head")
     if loss.uses_observations and head is not None:
