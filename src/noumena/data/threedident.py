@@ -115,7 +115,9 @@ def _same_rows(path: Path, factors: np.ndarray) -> None:
 
 def _load(path: Path) -> np.ndarray:
     if not path.is_file():
-        raise FileNotFoundError(f"no file `{path}`; name the folder that holds it, or copy the set again.")
+        raise FileNotFoundError(
+            f"no file `{path}`; name the folder that holds it, or copy the set again; `noumena render` makes one like it."
+        )
     try:
         found = np.load(path, allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
