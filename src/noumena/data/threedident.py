@@ -116,7 +116,7 @@ def _same_rows(path: Path, factors: np.ndarray) -> None:
 def _load(path: Path) -> np.ndarray:
     if not path.is_file():
         raise FileNotFoundError(
-            f"no file `{path}`; name the folder that holds it, or copy the set again; `noumena render` makes one like it."
+            f"no file `{path}`; name the folder that holds it, copy the set again, or `noumena render` one like it."
         )
     try:
         found = np.load(path, allow_pickle=False)
